@@ -75,19 +75,19 @@ export function questionAnswers(options: QuestionOptions): Answers {
       const signers = signersIn(approversFile)
       const passkeys = localPasskeys(signers)
       const { nonce } = challenges.begin({ id: pending.id, option })
-      const challenge = challengeOf(pending, { option, nonce, machine: signers.machine })
+      const challenge = challengeOf(pending, { option, nonce, asker: signers.asker })
       return { challenge, nonce, option, host: PAGE_HOST, passkeys }
     },
     'POST api/allow': async ({ body, origin }) => {
       // The queue would let people allow by typing, and nobody types here.
-      const { approvers, machine } = signersIn(approversFile)
+      const { approvers, asker } = signersIn(approversFile)
       const signature = signatureIn(body)
       const { id, option } = challenges.end(signature.nonce).value
       const all = await queue()
       const challenge = challengeOf(await openQuestion(all, id, project), {
         option,
         nonce: signature.nonce,
-        machine,
+        asker,
       })
       // The queue checks the signature again, but cannot know on which page it was made.
       await signerOf(signature, challenge, approvers, origin).catch((error: unknown) => {

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { fieldsOf, listOf, type Reader } from '../files/fields.js'
-import { readMembership } from '../files/fleet-marker.js'
+import { type Membership, readMembership } from '../files/fleet-marker.js'
 import { fleetPlace } from '../files/fleet-places.js'
 import { checkFormat, FIRST_FORMAT } from '../files/format.js'
 import { lstatIfThere } from '../files/if-there.js'
@@ -35,9 +35,12 @@ export interface LocalKey extends Pick<LocalApprover, 'id' | 'publicKey'> {
 /** Who may allow on this machine. */
 export interface Signers {
   readonly approvers: readonly Approver[]
-  /** The id of this machine in its fleet. Signatures are for one machine. */
-  readonly machine?: string
+  /** Absent on a machine that is in no fleet. */
+  readonly asker?: Asker
 }
+
+/** The machine of a fleet that asks. A signature is for its id, and for the name that the person was shown. */
+export type Asker = Pick<Membership, 'machine' | 'name'>
 
 export interface SignersPlace {
   /** Default `APPROVERS_FILE`. */
@@ -65,7 +68,8 @@ export function signersOf({ approversFile, dataDir }: SignersPlace = {}): Signer
   const theirs = people
     .filter(({ role }) => role !== 'viewer')
     .flatMap(({ name, keys }) => keys.map((key) => ({ name, key })))
-  return { approvers: [...approvers, ...theirs], machine: membership.machine }
+  const { machine, name } = membership
+  return { approvers: [...approvers, ...theirs], asker: { machine, name } }
 }
 
 /** Those who may allow on the page of `carabiner open`. */

@@ -8,6 +8,7 @@ import { userPlace } from '../../src/files/fleet-places.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
 import type { KeySignature, Pending } from '../../src/store/approvals.js'
+import type { Asker } from '../../src/store/approvers.js'
 import {
   type People,
   type Person,
@@ -22,6 +23,7 @@ import { ownFolder } from './own-folder.js'
 import { passkey } from './passkey.js'
 
 const MACHINE = '11111111-2222-4333-8444-555555555555'
+const ASKER: Asker = { machine: MACHINE, name: 'm' }
 const ORIGIN = 'https://fleet.example:8443'
 const project = '/somewhere/project'
 const question = madeQuestion()
@@ -49,13 +51,8 @@ function machine(people?: People, signer = root) {
   return { place, write, troubles, dataDir, rootKey, queue: new FileApprovals(places) }
 }
 
-function sign(
-  key: KeyPair,
-  pending: Pending,
-  option = 'Allow',
-  on: string | undefined = MACHINE,
-): KeySignature {
-  return signedWith(key, challengeOf(pending, { option, nonce: 'n1', machine: on }), 'n1')
+function sign(key: KeyPair, pending: Pending, option = 'Allow', asker: Asker = ASKER): KeySignature {
+  return signedWith(key, challengeOf(pending, { option, nonce: 'n1', asker }), 'n1')
 }
 
 describe('a list of people', () => {
@@ -140,14 +137,15 @@ describe('on a machine in a fleet', () => {
       queue.answer(pending.id, {
         option: 'Allow',
         by: 'x',
-        signature: ann.sign(pending, 'Allow', { machine: MACHINE, ...changes }),
+        signature: ann.sign(pending, 'Allow', { asker: ASKER, ...changes }),
       })
     for (const changes of [
       {},
       { origin: 'https://evil.example:8443', host: 'fleet.example' },
       { origin: 'https://fleet.example:9443', host: 'fleet.example' },
       { origin: ORIGIN, host: 'carabiner.localhost' },
-      { origin: ORIGIN, host: 'fleet.example', machine: 'another' },
+      { origin: ORIGIN, host: 'fleet.example', asker: { ...ASKER, machine: 'another' } },
+      { origin: ORIGIN, host: 'fleet.example', asker: { ...ASKER, name: 'sandbox' } },
     ])
       expect(await signed(changes)).toMatchObject({ status: 'not-signed' })
     expect(await signed({ origin: ORIGIN, host: 'fleet.example' })).toMatchObject({ status: 'answered' })
@@ -176,7 +174,9 @@ describe('on a machine in a fleet', () => {
       id: ann.publicKey.toString('base64url'),
     }),
     'for another option': (pending) => sign(ann, pending, 'Deny'),
-    'for another machine': (pending) => sign(ann, pending, 'Allow', 'another'),
+    'for another machine': (pending) => sign(ann, pending, 'Allow', { ...ASKER, machine: 'another' }),
+    'for a machine that was shown under another name': (pending) =>
+      sign(ann, pending, 'Allow', { ...ASKER, name: 'sandbox' }),
     'for no machine': (pending) =>
       signedWith(ann, challengeOf(pending, { option: 'Allow', nonce: 'n1' }), 'n1'),
     'for another question': (pending) => sign(ann, { ...pending, id: 'aaaa-aaaa' }),

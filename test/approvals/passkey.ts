@@ -3,7 +3,7 @@
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { challengeOf, PAGE_HOST } from '../../src/store/approvals/signature.js'
 import type { PasskeySignature, Pending } from '../../src/store/approvals.js'
-import type { LocalApprover } from '../../src/store/approvers.js'
+import type { Asker, LocalApprover } from '../../src/store/approvers.js'
 
 const PRESENT = 0x01
 const VERIFIED = 0x04
@@ -22,7 +22,7 @@ interface Changes {
   readonly type?: string
   readonly flags?: number
   /** The machine that the answer is for. */
-  readonly machine?: string
+  readonly asker?: Asker
 }
 
 export function passkey(name: string): Passkey {
@@ -35,7 +35,7 @@ export function passkey(name: string): Passkey {
     sign(pending, option, changes) {
       const nonce = randomBytes(16).toString('base64url')
       return this.signChallenge(
-        challengeOf(pending, { option, nonce, machine: changes?.machine }),
+        challengeOf(pending, { option, nonce, asker: changes?.asker }),
         nonce,
         changes,
       )

@@ -54,7 +54,11 @@ async function asked(people: number, names = [...keys.keys()]) {
   const pending = at.open().raise(question, { project })
   const answer = async (name: string, option: string): Promise<AnswerResult> => {
     const key = keys.get(name) ?? stranger
-    const signature = signedWith(key, challengeOf(pending, { option, nonce: 'n', machine: MACHINE }), 'n')
+    const signature = signedWith(
+      key,
+      challengeOf(pending, { option, nonce: 'n', asker: { machine: MACHINE, name: 'm' } }),
+      'n',
+    )
     return at.open().answer(pending.id, { option, by: name, signature })
   }
   return { ...at, question, pending, answer, take: () => at.open().take(question) }
@@ -120,7 +124,7 @@ describe('several people', () => {
     const key = keys.get('ann') ?? stranger
     const challenge = challengeOf(
       { ...pending, question: alone },
-      { option: 'Allow', nonce: 'n', machine: MACHINE },
+      { option: 'Allow', nonce: 'n', asker: { machine: MACHINE, name: 'm' } },
     )
     const signature = signedWith(key, challenge, 'n')
     expect((await open().answer(pending.id, { option: 'Allow', by: 'ann', signature })).status).toBe(

@@ -112,9 +112,10 @@ describe.runIf(hasPostgres && process.env.CARABINER_TEST_PG === undefined)('200 
     const client = new GatewayClient({ url: address, sender: { key } })
     while (!signal.aborted) {
       const { questions } = await again(() => client.ask<QuestionsAnswer>('questions'))
-      for (const { id, machine, pending } of questions) {
+      for (const asker of questions) {
+        const { id, pending } = asker
         const option = (id.charCodeAt(0) + name.charCodeAt(0)) % 2 === 0 ? 'Allow' : 'Deny'
-        const challenge = challengeOf(pending, { option, nonce: 'n1', machine })
+        const challenge = challengeOf(pending, { option, nonce: 'n1', asker })
         const body = { id, option, signature: signedWith(key, challenge, 'n1') }
         const { status } = await again(() => client.ask<GiveResult>('answer', { body }))
         told.set(id, { option, status })

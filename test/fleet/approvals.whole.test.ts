@@ -23,6 +23,7 @@ import type { QuestionsAnswer, RouteName } from '../../src/fleet/protocol.js'
 import { addressOf } from '../../src/page/browser/route.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
+import type { Asker } from '../../src/store/approvers.js'
 import { type Person, type Role, signedPeople } from '../../src/store/people.js'
 import { madeQuestion } from '../approvals/made-question.js'
 import { type Fleet, joined, madeFleet, opened, ROOT } from './fleet-scene.js'
@@ -108,7 +109,7 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
       const found = questions.find((one) => one.id === id)
       if (!found) return { status: 'not-open' }
       const nonce = 'n1'
-      const challenge = challengeOf(found.pending, { option, nonce, machine: found.machine })
+      const challenge = challengeOf(found.pending, { option, nonce, asker: found })
       const body = { id, option, signature: signedWith(key, challenge, nonce), ...changes }
       return await client.ask<{ status: string }>('answer', { body })
     } finally {
@@ -393,32 +394,33 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     const signature = (
       key: KeyPair,
       { pending }: Raised,
-      on: string,
+      asker: Asker,
       option = 'Allow',
       changes: object = {},
-    ) => signedWith(key, challengeOf({ ...pending, ...changes }, { option, nonce: 'n1', machine: on }), 'n1')
+    ) => signedWith(key, challengeOf({ ...pending, ...changes }, { option, nonce: 'n1', asker }), 'n1')
 
     const FORGED: Readonly<Record<string, (at: At, raised: Raised) => Promise<object | undefined>>> = {
       'without a signature': async () => undefined,
-      'with the signature of a stranger': async (at, raised) =>
-        signature(newKeyPair(), raised, at.member.machine),
-      'with the signature of a viewer': async (at, raised) => signature(eve, raised, at.member.machine),
-      'with the signature of a deny': async (at, raised) => signature(ann, raised, at.member.machine, 'Deny'),
-      'with a signature for another machine': async (_, raised) =>
-        signature(ann, raised, '11111111-2222-4333-8444-555555555555'),
+      'with the signature of a stranger': async (at, raised) => signature(newKeyPair(), raised, at.member),
+      'with the signature of a viewer': async (at, raised) => signature(eve, raised, at.member),
+      'with the signature of a deny': async (at, raised) => signature(ann, raised, at.member, 'Deny'),
+      'with a signature for another machine': async (at, raised) =>
+        signature(ann, raised, { ...at.member, machine: '11111111-2222-4333-8444-555555555555' }),
+      'with a signature for a machine that was shown under another name': async (at, raised) =>
+        signature(ann, raised, { ...at.member, name: 'sandbox' }),
       'with a signature for another question': async (at, raised) => {
         const other = at.raise('other')
-        return signature(ann, raised, at.member.machine, 'Allow', { id: other.pending.id })
+        return signature(ann, raised, at.member, 'Allow', { id: other.pending.id })
       },
       'with a signature for another call': async (at, raised) => {
         const question = madeQuestion({
           session: 'forged',
           call: { tool_name: 'Bash', tool_input: { command: 'ls' } },
         })
-        return signature(ann, raised, at.member.machine, 'Allow', { question })
+        return signature(ann, raised, at.member, 'Allow', { question })
       },
       'with a signature for a longer time': async (at, raised) =>
-        signature(ann, raised, at.member.machine, 'Allow', { expires: '2099-01-01T00:00:00.000Z' }),
+        signature(ann, raised, at.member, 'Allow', { expires: '2099-01-01T00:00:00.000Z' }),
     }
 
     it.for(Object.entries(FORGED))('an allow %s does not count', async ([, forged]) => {

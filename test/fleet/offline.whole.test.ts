@@ -109,7 +109,7 @@ describe.runIf(hasPostgres)('an hour offline', () => {
     const person = new GatewayClient({ url: listening.url, sender: { key: ann } })
     for (const pending of open) {
       const [option, nonce] = ['Allow', 'n1']
-      const challenge = challengeOf(pending, { option, nonce, machine: member.machine })
+      const challenge = challengeOf(pending, { option, nonce, asker: member })
       const body = { id: pending.id, option, signature: signedWith(ann, challenge, nonce) }
       expect(await person.ask('answer', { body })).toEqual({ status: 'answered' })
     }

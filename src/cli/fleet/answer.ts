@@ -22,7 +22,7 @@ export async function run({ options, words, output }: Given): Promise<number> {
     throw usage('Allowing shows the question and asks: type it in a terminal, or give --yes')
   return withPerson(options, async (client, key) => {
     const found = oneOf((await questionsAt(client, id.toLowerCase())).questions, id)
-    const { pending, machine, name } = found
+    const { pending, name } = found
     const option = decision === 'deny' ? denyOf(pending.question) : optionFor(pending.question, 'allow')
     if (option === undefined) throw new Refusal('FLEET_REFUSED', 'The question offers no allow')
     if (decision === 'allow' && !options.yes) {
@@ -36,7 +36,7 @@ export async function run({ options, words, output }: Given): Promise<number> {
       }
     }
     const nonce = randomBytes(16).toString('base64url')
-    const signature = signedWith(key, challengeOf(pending, { option, nonce, machine }), nonce)
+    const signature = signedWith(key, challengeOf(pending, { option, nonce, asker: found }), nonce)
     const { reason } = options
     const body = { id: pending.id, option, signature, ...(reason !== undefined && { reason }) }
     const result = await client.ask<GiveResult>('answer', { body })

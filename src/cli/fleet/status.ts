@@ -9,6 +9,7 @@ import { headsOf, logFolders, logId } from '../../fleet/machine/log-folders.js'
 import { localEnd } from '../../fleet/machine/log-lines.js'
 import type { LogBreak } from '../../fleet/machine/log-shipping.js'
 import type { Break, ChainHead, MachineAnswer } from '../../fleet/protocol.js'
+import { signersOf } from '../../store/approvers.js'
 import { readShipped } from '../../store/audit/shipped.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
@@ -60,17 +61,42 @@ export async function run(given: Given): Promise<number> {
   const logs = folders.map((folder) => stateOf(folder, machine, contact))
   const { heads: _, ...gateway } = contact
   const { binding, marker } = place
-  const document = { member: true, url, name, machine, binding, marker, gateway, logs }
+  const allowers = allowersHere()
+  const document = { member: true, url, name, machine, binding, marker, gateway, allowers, logs }
   return output.result(
     document,
     (paint) => [
       `${visibleName(name)} is in the fleet at ${visible(url)}`,
       place.binding ? `  binding: only root can change ${place.marker}` : `  ${paint.yellow(ADVISORY)}`,
       ...contactLines(contact, paint),
+      allowersLine(allowers, paint),
       ...logLines(logs, paint),
     ],
     contact.reached ? EXIT.ok : EXIT.failed,
   )
+}
+
+interface Allowers {
+  readonly names: readonly string[]
+  /** Why nobody can allow. */
+  readonly problem?: string
+}
+
+function allowersHere(): Allowers {
+  try {
+    const names = new Set(signersOf()?.approvers.map(({ name }) => name))
+    return names.size > 0 ? { names: [...names] } : { names: [], problem: NOBODY }
+  } catch (error) {
+    return { names: [], problem: textOf(error) }
+  }
+}
+
+const NOBODY = 'the fleet has no approver; an administrator adds one with carabiner fleet people add'
+
+function allowersLine({ names, problem }: Allowers, paint: Paint): string {
+  return problem === undefined
+    ? `  calls here may be allowed by ${names.map(visibleName).join(', ')}`
+    : `  ${paint.yellow('nobody can allow calls here')}: ${visible(problem)}`
 }
 
 async function contactOf(ask: () => Promise<Omit<Contact, 'reached'>>): Promise<Contact> {

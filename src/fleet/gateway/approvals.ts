@@ -7,7 +7,7 @@ import { challengeOf, signerOf } from '../../store/approvals/signature.js'
 import { signature } from '../../store/approvals/stored-answer.js'
 import { readPending } from '../../store/approvals/stored-question.js'
 import type { Pending, Signature } from '../../store/approvals.js'
-import type { Approver } from '../../store/approvers.js'
+import type { Approver, Asker } from '../../store/approvers.js'
 import { keyId, type Person, peopleIn } from '../../store/people.js'
 import {
   addAnswer,
@@ -181,7 +181,7 @@ export async function giveAnswer(
   if (effect === 'always') throw new GatewayRefusal('INVALID', 'A signature allows one call at a time')
   const allows = effect === 'allow'
   if (allows && !signed) throw new GatewayRefusal('UNSIGNED', 'An allow needs the signature of an approver')
-  const name = signed ? await signerName(database, pending, row.machine, option, signed) : by
+  const name = signed ? await signerName(database, pending, row, option, signed) : by
   return addAnswer(database, row.machine, {
     ...{ id, by: name, option, allows },
     ...(reason !== undefined && { reason: reason.slice(0, LONGEST_REASON).replaceAll('\0', '') }),
@@ -194,7 +194,7 @@ const LONGEST_REASON = 4096
 async function signerName(
   database: Database,
   pending: Pending,
-  machine: string,
+  asker: Asker,
   option: string,
   signed: Signature,
 ): Promise<string> {
@@ -202,7 +202,7 @@ async function signerName(
     .filter(({ role }) => role !== 'viewer')
     .flatMap(({ name, keys }) => keys.map((key) => ({ name, key })))
   try {
-    const challenge = challengeOf(pending, { option, nonce: signed.nonce, machine })
+    const challenge = challengeOf(pending, { option, nonce: signed.nonce, asker })
     const { name } = await signerOf(signed, challenge, approvers)
     return name
   } catch (error) {

@@ -161,9 +161,9 @@ export class Mirror {
   /** A deny always counts, but nobody is named who did not sign it. */
   async #denier(pending: Pending, { option, by, signature }: FleetAnswer): Promise<string> {
     try {
-      const { approvers = [], machine } = signersOf({ dataDir: this.#options.dataDir }) ?? {}
+      const { approvers = [], asker } = signersOf({ dataDir: this.#options.dataDir }) ?? {}
       if (!signature) return `${by} (not signed)`
-      const challenge = challengeOf(pending, { option, nonce: signature.nonce, machine })
+      const challenge = challengeOf(pending, { option, nonce: signature.nonce, asker })
       return (await signerOf(signature, challenge, approvers)).name
     } catch {
       return `${by} (not signed)`

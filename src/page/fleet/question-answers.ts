@@ -15,6 +15,7 @@ import { GatewayRefusal } from '../../fleet/gateway/refusal.js'
 import { challengeOf, signerOf } from '../../store/approvals/signature.js'
 import { readPending } from '../../store/approvals/stored-question.js'
 import type { Pending } from '../../store/approvals.js'
+import type { Asker } from '../../store/approvers.js'
 import { NotAnswered, textIn } from '../answers.js'
 import { signatureIn } from '../passkeys.js'
 import { questionView } from '../question-answers.js'
@@ -51,10 +52,10 @@ export function questionAnswers(database: Database, challenges: Challenges, orig
     'POST api/challenge': {
       role: 'approver',
       answer: async ({ body, visitor }): Promise<ChallengeView> => {
-        const { id, machine, pending } = await openQuestion(database, body)
+        const { id, asker, pending } = await openQuestion(database, body)
         const option = allowOf(pending)
         const nonce = await challenges.begin(purposeOf(id, option, visitor))
-        const challenge = challengeOf(pending, { option, nonce, machine })
+        const challenge = challengeOf(pending, { option, nonce, asker })
         const { id: passkey, rpId } = visitor.passkey
         return { challenge, nonce, option, host: rpId, passkeys: [passkey] }
       },
@@ -62,13 +63,13 @@ export function questionAnswers(database: Database, challenges: Challenges, orig
     'POST api/allow': {
       role: 'approver',
       answer: async ({ body, visitor }) => {
-        const { id, machine, pending } = await openQuestion(database, body)
+        const { id, asker, pending } = await openQuestion(database, body)
         const option = allowOf(pending)
         const signature = signatureIn(body)
         const { nonce } = signature
         await challenges.check(nonce, purposeOf(id, option, visitor))
         const signer = { name: visitor.name, key: visitor.passkey }
-        const challenge = challengeOf(pending, { option, nonce, machine })
+        const challenge = challengeOf(pending, { option, nonce, asker })
         await signerOf(signature, challenge, [signer], origin).catch((error: unknown) => {
           throw new NotAnswered(403, `This cannot be allowed: ${visible(textOf(error))}`)
         })
@@ -83,14 +84,16 @@ function purposeOf(id: string, option: string, { session }: Visitor) {
   return { what: 'fleet-answer', id, option, session: session.toString('base64url') } as const
 }
 
-interface OpenQuestion extends Pick<QuestionRow, 'id' | 'machine'> {
+interface OpenQuestion {
+  readonly id: string
+  readonly asker: Asker
   readonly pending: Pending
 }
 
 async function openQuestion(database: Database, body: unknown): Promise<OpenQuestion> {
   const row = await questionOf(database, textIn(body, 'id', 100))
   const pending = row && pendingIn(row)
-  if (pending) return { id: row.id, machine: row.machine, pending }
+  if (pending) return { id: row.id, asker: row, pending }
   throw new NotAnswered(409, 'There is no such question any more')
 }
 

@@ -111,7 +111,7 @@ export class FileApprovals implements Approvals {
     const signers = this.#signers()
     checkPeople(question, signers)
     const how = signers && {
-      needs: signers.machine === undefined ? ('passkey' as const) : ('fleet' as const),
+      needs: signers.asker === undefined ? ('passkey' as const) : ('fleet' as const),
     }
     const shelf = this.#shelf()
     const open = this.#openLike(question, shelf, this.#index.like(this.#keyOf(question)))
@@ -438,7 +438,7 @@ function checkPeople({ people = 1 }: Question, signers: Signers | undefined): vo
 async function signed<T extends Pick<GivenAnswer, 'option' | 'signature'>>(
   pending: Pending,
   answer: T,
-  { approvers, machine }: Signers,
+  { approvers, asker }: Signers,
   now: number,
 ): Promise<T & { readonly by: string }> {
   const { signature, option } = answer
@@ -449,12 +449,12 @@ async function signed<T extends Pick<GivenAnswer, 'option' | 'signature'>>(
     throw new Error('a passkey allows one call at a time, so nothing can be allowed always on this machine')
   if (!signature)
     throw new Error(
-      machine === undefined
+      asker === undefined
         ? 'only a passkey may allow calls on this machine; type carabiner open, and allow it there'
         : 'only the people of the fleet may allow calls on this machine, and they sign what they allow',
     )
   const { challengeOf, signerOf } = await import('./signature.js')
-  const challenge = challengeOf(pending, { option, nonce: signature.nonce, machine })
+  const challenge = challengeOf(pending, { option, nonce: signature.nonce, asker })
   const { name } = await signerOf(signature, challenge, approvers)
   return { ...answer, by: name }
 }

@@ -12,7 +12,7 @@ import {
   type Signature,
   shownOf,
 } from '../approvals.js'
-import type { Approver } from '../approvers.js'
+import type { Approver, Asker } from '../approvers.js'
 
 /** Passkeys are bound to this name, and so are separate from those of everything else on localhost. */
 export const PAGE_HOST = 'carabiner.localhost'
@@ -22,18 +22,18 @@ const PAGE_ORIGIN = new RegExp(`^http://${PAGE_HOST.replace('.', '\\.')}:\\d{1,5
 export interface SignedAnswer {
   readonly option: string
   readonly nonce: string
-  /** The machine that asked, if it is in a fleet. */
-  readonly machine?: string | undefined
+  /** Absent on a machine that is in no fleet. */
+  readonly asker?: Asker | undefined
 }
 
 /** What the key signs. Anything that makes it another call, answer, machine or time makes it another text. */
 export function challengeOf(
   { id, question, project, expires }: Pick<Pending, 'id' | 'question' | 'project' | 'expires'>,
-  { option, nonce, machine }: SignedAnswer,
+  { option, nonce, asker }: SignedAnswer,
 ): string {
   const { binding, digest, session } = question
   const shown = digestOf(shownOf(question))
-  const where = { project, session, ...(machine !== undefined && { machine }) }
+  const where = { project, session, ...(asker && { machine: asker.machine, name: asker.name }) }
   return challengeFor({ what: 'answer', id, binding, digest, shown, ...where, option, expires, nonce })
 }
 

@@ -75,7 +75,10 @@ describe.runIf(hasPostgres)('people of a fleet', () => {
     await write(list(1, 'ann', 'ben'))
     await fetch()
     expect(namesOf(home)).toEqual(['ann', 'ben'])
-    expect(signersOf({ dataDir: home, approversFile: '/none' })?.machine).toBe(member.machine)
+    expect(signersOf({ dataDir: home, approversFile: '/none' })?.asker).toEqual({
+      machine: member.machine,
+      name: member.name,
+    })
     await write(list(2, 'ben'))
     await fetch()
     expect(namesOf(home)).toEqual(['ben'])

@@ -36,7 +36,8 @@ export function questionAnswers(options: QuestionOptions): Answers {
   const { queue, project, record, by, approversFile } = options
   const challenges = new OpenOnce<{ readonly id: string; readonly option: string }>()
   const enrolments = new OpenOnce<undefined>()
-  const told = async (result: AnswerResult): Promise<ActDoneView> => {
+  const told = async (result: AnswerResult, signer = by): Promise<ActDoneView> => {
+    if (result.status === 'counted') return { by: visible(signer), problem: moreWords(result.more) }
     if (result.status !== 'answered') throw new NotAnswered(409, notAnswered(result))
     const problem = await record(result.pending, result.answer)
     return {
@@ -90,10 +91,10 @@ export function questionAnswers(options: QuestionOptions): Answers {
         asker,
       })
       // The queue checks the signature again, but cannot know on which page it was made.
-      await signerOf(signature, challenge, approvers, origin).catch((error: unknown) => {
+      const signer = await signerOf(signature, challenge, approvers, origin).catch((error: unknown) => {
         throw new NotAnswered(403, `This cannot be allowed: ${visible(textOf(error))}`)
       })
-      return told(await all.answer(id, { option, by, signature }))
+      return told(await all.answer(id, { option, by, signature }), signer.name)
     },
     'POST api/passkey/challenge': async () => ({
       challenge: enrolments.begin(undefined).nonce,
@@ -161,7 +162,11 @@ function shortened(view: QuestionView): QuestionView {
   return { ...view, asks, call, ...(texts.some(isLong) && { isCut: true }) }
 }
 
-function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered' }>): string {
+export function moreWords(more: number): string {
+  return more === 1 ? 'one more person has to allow it' : `${more} more people have to allow it`
+}
+
+function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered' | 'counted' }>): string {
   switch (result.status) {
     case 'unknown':
       return 'There is no such question any more'
@@ -169,8 +174,6 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
       return 'This question has expired. If the agent tries again, a new one is asked.'
     case 'not-signed':
       return `This cannot be allowed: ${result.why}`
-    case 'counted':
-      return `Your allow counts, and ${result.more} more must allow it`
     case 'not-offered':
       return `The hooks that ask only offer ${result.options.map(quoted).join(', ')}`
     case 'too-late':

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { callDigest } from '../../src/core/base/digest.js'
 import type { QuestionView } from '../../src/page/view/approvals.js'
 import { writeApprovers } from '../../src/store/approvers.js'
+import { madeQuestion } from '../approvals/made-question.js'
 import { passkey } from '../approvals/passkey.js'
 import { Project, withProgram } from '../cli/program.js'
 import { approversFile, pageQueue, type Served, servePage } from './served-page.js'
@@ -217,4 +218,31 @@ describe('a new passkey', () => {
       problem: expect.stringContaining('Begin again'),
     })
   })
+})
+
+it.runIf(isRoot)('the allow of one of two people counts, and leaves the question open', async () => {
+  const [ann, ben] = [passkey('ann'), passkey('ben')]
+  writeApprovers([ann.approver, ben.approver], approversFile(project))
+  const { id, question } = pageQueue(project).raise(madeQuestion({ answer: { approvalPeople: 2 } }), {
+    project: project.folder,
+  })
+  const allow = async (who: typeof ann) => {
+    const { challenge, nonce } = (await ask('POST', 'api/challenge', { id })).answer as Record<
+      'challenge' | 'nonce',
+      string
+    >
+    const { id: key, ...signature } = who.signChallenge(challenge, nonce, { origin: served.origin })
+    return ask('POST', 'api/allow', { passkey: key, ...signature })
+  }
+  expect(await allow(ann)).toMatchObject({
+    status: 200,
+    answer: { by: 'ann', problem: 'one more person has to allow it' },
+  })
+  expect(await pageQueue(project).take(question)).toBeUndefined()
+  expect(await allow(ann)).toMatchObject({
+    status: 200,
+    answer: { problem: 'one more person has to allow it' },
+  })
+  expect(await allow(ben)).toMatchObject({ status: 200, answer: { by: expect.stringContaining('ben') } })
+  expect(await pageQueue(project).take(question)).toMatchObject({ decision: 'allow' })
 })

@@ -18,7 +18,7 @@ import type { Pending } from '../../store/approvals.js'
 import type { Asker } from '../../store/approvers.js'
 import { NotAnswered, textIn } from '../answers.js'
 import { signatureIn } from '../passkeys.js'
-import { questionView } from '../question-answers.js'
+import { moreWords, questionView } from '../question-answers.js'
 import type { QuestionView } from '../view/approvals.js'
 import type { FleetQuestionsView } from '../view/fleet.js'
 import type { ActDoneView, ChallengeView } from '../view/passkeys.js'
@@ -140,10 +140,6 @@ async function given(database: Database, { name }: Visitor, answer: Answered): P
     default:
       throw new NotAnswered(409, notAnswered(result))
   }
-}
-
-function moreWords(more: number): string {
-  return more === 1 ? 'one more person has to allow it' : `${more} more people have to allow it`
 }
 
 function notAnswered(result: GiveResult): string {

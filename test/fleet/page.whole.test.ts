@@ -3,9 +3,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { madeAuthority } from './authority.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
@@ -25,6 +27,8 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
   let owner: string
   let as: (user: string) => string
   let gateway: ChildProcess | undefined
+  /** Programs that go on until they are told to end. */
+  const running: ChildProcess[] = []
   const left = [...LINES]
 
   beforeAll(async () => {
@@ -40,10 +44,7 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     as = database.as
   })
   afterAll(async () => {
-    if (gateway && gateway.exitCode === null) {
-      gateway.kill('SIGTERM')
-      await once(gateway, 'exit')
-    }
+    for (const child of [...running, ...(gateway ? [gateway] : [])]) await ended(child)
     server?.stop()
     rmSync(folder, { recursive: true, force: true })
   })
@@ -68,6 +69,40 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     })
     const [code] = await once(child, 'close')
     return { code: Number(code), out }
+  }
+
+  /** Types a line that goes on until it is ended. */
+  function started(line: string, who: string, more: NodeJS.ProcessEnv = {}): ChildProcess {
+    const env = { ...envOf(who), ...more }
+    const cwd = who === 'admin' ? folder : join(env.HOME, 'project')
+    const child = spawn('sh', ['-c', `exec ${line}`], { env, cwd, stdio: ['ignore', 'pipe', 'inherit'] })
+    running.push(child)
+    return child
+  }
+
+  async function ended(child: ChildProcess): Promise<number | null> {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
+    child.kill('SIGTERM')
+    const [code] = await once(child, 'exit')
+    return code as number | null
+  }
+
+  /** A chat that keeps what it is told. */
+  async function openChat() {
+    const messages: { readonly body: string; readonly signature: unknown }[] = []
+    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => readFileSync(join(folder, name)))
+    const server = createServer({ cert, key }, (request, response) => {
+      let body = ''
+      request.setEncoding('utf8').on('data', (part: string) => {
+        body += part
+      })
+      request.on('end', () => {
+        messages.push({ body, signature: request.headers['x-carabiner-signature'] })
+        response.end()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return { messages, port: (server.address() as AddressInfo).port, close: () => server.close() }
   }
 
   /** The next line of the page, which has to begin like this. */
@@ -116,8 +151,8 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     const answering = ['approvals', 'answer k7f3-9qxd allow', 'answer k7f3-9qxd deny'].map((word) =>
       next(`carabiner fleet ${word}`),
     )
-    next('export CARABINER_FLEET_WEBHOOK_SECRET=')
-    next('carabiner fleet serve --webhook')
+    const secret = next('export CARABINER_FLEET_WEBHOOK_SECRET=').split('=')[1] ?? ''
+    const telling = next('carabiner fleet serve --webhook')
     const ship = next('carabiner fleet ship')
     for (const who of ['ann', 'bob']) {
       const given = (await type(token)).out.split('\n')[0] ?? ''
@@ -141,17 +176,20 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     }
 
     // The end of a session ships by itself. A process of its own does it, so the record arrives a moment later.
-    next('carabiner fleet ship --follow')
+    const follow = next('carabiner fleet ship --follow')
     await type(
       'carabiner fire SessionEnd',
       'ann',
       undefined,
       JSON.stringify({ session_id: 'of-ann', reason: 'other' }),
     )
-    for (let records = 0; records < 3; ) {
-      const [row] = await run(owner, ['select count(*)::int as records from fleet.record'])
-      records = Number(row?.records)
+    const shipped = async (wanted: number) => {
+      for (let records = 0; records < wanted; ) {
+        const [row] = await run(owner, ['select count(*)::int as records from fleet.record'])
+        records = Number(row?.records)
+      }
     }
+    await shipped(3)
 
     expect(await type(next('carabiner fleet audit --decision deny'))).toEqual({
       code: 0,
@@ -178,6 +216,14 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     await run(owner, [`delete from fleet.record where session = 'of-bob'`])
     expect(await type(verify)).toMatchObject({ code: 1, out: expect.stringContaining('bob') })
 
+    // Whatever happens on a machine that follows is shipped without another command.
+    const follower = started(follow, 'bob')
+    const more = JSON.stringify({ session_id: 'of-bob-2', tool_name: 'Bash', tool_input: { command: 'ls' } })
+    expect(await type('carabiner fire PreToolUse', 'bob', undefined, more)).toMatchObject({ code: 0 })
+    for (let found = 0; found === 0; )
+      found = (await run(owner, [`select 1 from fleet.record where session = 'of-bob-2'`])).length
+    expect(await ended(follower)).toBe(0)
+
     // An approver with a key of her own, and one question of a machine, which she allows from elsewhere.
     const [makeKey = '', addPerson = '', listPeople = ''] = people
     const code = /people add NAME (\S+)/.exec((await type(makeKey, 'pia')).out)?.[1] ?? ''
@@ -196,6 +242,12 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
       tool_name: 'Bash',
       tool_input: { command: 'make deploy' },
     })
+    const chat = await openChat()
+    const teller = started(`${telling.replace('chat.example', `127.0.0.1:${chat.port}`)} --port 0`, 'admin', {
+      CARABINER_FLEET_WEBHOOK_SECRET: secret,
+      NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
+    })
+    expect(String(await once(teller.stdout as NodeJS.ReadableStream, 'data'))).toContain('http://127.0.0.1:')
     const fire = () => type('carabiner fire PreToolUse', 'ann', undefined, deployment)
     const question = await fire()
     expect(question.out).toContain('A person of the fleet must approve this')
@@ -208,6 +260,13 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     )
     // A process of its own sends the question.
     for (let shown = ''; !shown.includes(id); ) shown = (await type(approvals, 'pia')).out
+    await vi.waitUntil(() => chat.messages.length > 0, { timeout: 60_000 })
+    expect(JSON.parse(chat.messages[0]?.body ?? '')).toMatchObject({
+      link: `https://fleet.example:8443/#/approvals/${id}`,
+    })
+    expect(chat.messages[0]?.signature).toMatch(/^sha256=[0-9a-f]{64}$/)
+    expect(await ended(teller)).toBe(0)
+    chat.close()
     expect((await type(`carabiner approvals allow ${id}`, 'ann')).out).toContain(
       'only the people of the fleet',
     )

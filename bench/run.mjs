@@ -3,28 +3,24 @@
 // worse. --quick shows that it runs, not how fast.
 
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { addRun, isWorse, lastRun } from './history.mjs'
+import { QUESTIONS } from './questions.mjs'
 
-const HELPERS = ['fleet-scene.mjs', 'history.mjs', 'measure.mjs', 'peers.mjs', 'records.mjs', 'run.mjs']
 const args = process.argv.slice(2)
 const [json, quick, save] = ['--json', '--quick', '--save'].map((flag) => args.includes(flag))
 const wanted = args.filter((arg) => !arg.startsWith('-'))
-const known = readdirSync(new URL('.', import.meta.url))
-  .filter((file) => file.endsWith('.mjs') && !HELPERS.includes(file))
-  .map((file) => file.replace('.mjs', ''))
-const unknown = wanted.filter((name) => !known.includes(name))
+const unknown = wanted.filter((name) => !QUESTIONS.includes(name))
 if (unknown.length > 0 || (save && (quick || wanted.length > 0))) {
   console.error(
     unknown.length > 0
-      ? `There is no question ${unknown.join(', ')}. Choose from: ${known.join(', ')}`
+      ? `There is no question ${unknown.join(', ')}. Choose from: ${QUESTIONS.join(', ')}`
       : 'Only a whole run can be saved: leave out --quick and names.',
   )
   process.exit(64)
 }
 
-const questions = wanted.length === 0 ? known : wanted
+const questions = wanted.length === 0 ? QUESTIONS : wanted
 const before = quick ? undefined : lastRun()
 if (!json) console.log(line('', 'ratio', 'middle half', 'limit', ''))
 const benches = []

@@ -1,15 +1,10 @@
 // The benches run and print what they promise; how fast anything is, is not for a test to say.
 
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { QUESTIONS } from '../../bench/questions.mjs'
 
-const HELPERS = ['history.mjs', 'measure.mjs', 'peers.mjs', 'run.mjs']
 const FIELDS = ['baseline', 'high', 'limit', 'low', 'name', 'ok', 'question', 'ratio', 'unit', 'value']
-
-const questions = readdirSync('bench')
-  .filter((file) => file.endsWith('.mjs') && !HELPERS.includes(file))
-  .map((file) => file.replace('.mjs', ''))
 
 function run(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(
@@ -21,7 +16,7 @@ function run(...args: string[]) {
   return { stdout, stderr }
 }
 
-it.each(questions)('%s prints its rows as JSON, or says why not', { timeout: 600_000 }, (question) => {
+it.each(QUESTIONS)('%s prints its rows as JSON, or says why not', { timeout: 600_000 }, (question) => {
   const { stdout, stderr } = run('--json', question)
   const { benches } = JSON.parse(stdout)
   if (benches.length === 0) expect(stderr).toContain('SKIPPED')

@@ -40,16 +40,14 @@ export function verdictOf(hits: readonly Hit[], effects: readonly Effect[], auth
   return { result: resultOf(enforced, effects, authority), shadows: shadowsOf(counted, authority) }
 }
 
-/** What untrusted rules would have done that only trusted ones may. Limits are not counted for them. */
+/** What untrusted rules would have done that only trusted ones may. Their limits are not counted, so they may be exceeded. */
 export function untrustedOf(hits: readonly Hit[], { may, file }: Authority): readonly string[] {
   if (may === 'all') return []
-  const held = hits.filter(
-    ({ rule }) => HELD.has(rule.then) && rule.mode !== 'shadow' && limitOf(rule) === undefined,
-  )
-  const texts = held.map(
-    ({ rule, effect }) =>
-      `a rule in ${file} would ${DOES[rule.then]}, but does not count until you trust it (carabiner trust): the call would ${shortened(effectText(effect))}`,
-  )
+  const held = hits.filter(({ rule }) => HELD.has(rule.then) && rule.mode !== 'shadow')
+  const texts = held.map(({ rule, effect }) => {
+    const beyond = limitOf(rule) === undefined ? '' : ' beyond its limit'
+    return `a rule in ${file} would ${DOES[rule.then]}${beyond}, but does not count until you trust it (carabiner trust): the call would ${shortened(effectText(effect))}`
+  })
   return [...new Set(texts)].slice(0, MOST_NAMED)
 }
 

@@ -258,14 +258,19 @@ describe('rules of a project', () => {
     const records: AuditRecord[] = []
     write(rulesFile(project), { rules: [KEEP, ASK, { ...ASK, id: 'limited', at_most: 3, per: 'session' }] })
     const hooks = await hooksHere({ audit: (record) => void records.push(record) })
-    const text = `project:rules: a rule in ${rulesFile(project)} would have asked about this call, but does not count until you trust it (carabiner trust): the call would delete ${project}/maybe`
+    const texts = ['', ' beyond its limit'].map(
+      (beyond) =>
+        `project:rules: a rule in ${rulesFile(project)} would have asked about this call${beyond}, but does not count until you trust it (carabiner trust): the call would delete ${project}/maybe`,
+    )
     const outcome = await fired(hooks, 'rm maybe')
-    expect(outcome.diagnostics).toEqual([expect.objectContaining({ code: 'rule-untrusted', text })])
+    expect(outcome.diagnostics).toEqual(
+      texts.map((text) => expect.objectContaining({ code: 'rule-untrusted', text })),
+    )
     expect(outcome.messages).toMatchObject([{ level: 'warning' }])
     await fired(hooks, 'rm other')
     await fired(hooks, 'rm keep maybe')
     expect(records.map(({ unguarded }) => unguarded)).toEqual([
-      [{ hook: 'project:rules', source: 'project', why: 'untrusted', detail: text }],
+      texts.map((detail) => ({ hook: 'project:rules', source: 'project', why: 'untrusted', detail })),
       undefined,
       undefined,
     ])

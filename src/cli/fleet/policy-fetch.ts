@@ -1,6 +1,7 @@
 // `fleet policy fetch`: this machine gets the policy of its fleet now.
 
 import { localTime } from '../../core/base/time.js'
+import { Refusal as GatewayRefusal, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { fetchPolicy, mayFetchPolicy, type PolicyFetch } from '../../fleet/machine/policy.js'
 import { Refusal } from '../refusal.js'
 import { type Given, memberOf, withGateway } from './action.js'
@@ -21,7 +22,7 @@ async function refusingOwn<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof Error && ['Refusal', 'Unreachable', 'Unavailable'].includes(error.name)) throw error
+    if (error instanceof GatewayRefusal || error instanceof Unreachable) throw error
     return refusingPolicy(() => Promise.reject(error))
   }
 }

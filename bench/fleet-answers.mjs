@@ -85,7 +85,7 @@ class Machine {
     const question = madeQuestion({ session: `bench-${asked++}` })
     const pending = this.queue.raise(question, { project: '/project' })
     await this.mirror.exchange(0)
-    await Promise.all([this.mirror.exchange(WAIT_S), people.allow(pending, this.member.machine)])
+    await Promise.all([this.mirror.exchange(WAIT_S), people.allow(pending, this.member)])
     if ((await this.queue.take(question))?.decision !== 'allow') throw new Error('it was not allowed')
     await this.mirror.exchange(0)
   }
@@ -114,9 +114,9 @@ class Approver {
     return approver
   }
 
-  async allow(pending, machine) {
+  async allow(pending, asker) {
     const [option, nonce] = ['Allow', 'n1']
-    const signature = signedWith(this.key, challengeOf(pending, { option, nonce, machine }), nonce)
+    const signature = signedWith(this.key, challengeOf(pending, { option, nonce, asker }), nonce)
     const { status } = await this.client.ask('answer', { body: { id: pending.id, option, signature } })
     if (status !== 'answered') throw new Error(`the answer was ${status}`)
   }

@@ -27,9 +27,9 @@ async function shipped(): Promise<boolean> {
     url: urls[turn++ % urls.length] ?? '',
   })
   try {
-    const { breaks } = await ship({ client, machine: member?.machine ?? '', dataDir: home })
+    const { isBusy, breaks, failures } = await ship({ client, machine: member?.machine ?? '', dataDir: home })
     if (breaks.length > 0) console.log(JSON.stringify(breaks))
-    return true
+    return !isBusy && failures.length === 0
   } catch {
     return false
   } finally {

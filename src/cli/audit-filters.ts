@@ -1,5 +1,6 @@
 // The options that choose among the entries of an audit log: of this machine, or of a fleet.
 
+import type { FILTERS } from '../store/audit/filter.js'
 import type { Option } from './command.js'
 
 export const AUDIT_FILTERS = {
@@ -11,7 +12,7 @@ export const AUDIT_FILTERS = {
   kind: { type: 'string', value: 'KIND', help: 'Only this kind: fire, approval, change …' },
   since: { type: 'string', value: 'TIME', help: 'Not before: a time, or 15m, 2h, 3d ago.' },
   until: { type: 'string', value: 'TIME', help: 'Not after.' },
-} as const
+} as const satisfies Record<(typeof FILTERS)[number], Option>
 
 /** For a command with actions, of which one has filters. */
 export function filtersOf(action: string): typeof AUDIT_FILTERS {

@@ -56,6 +56,17 @@ export function numberIn(query: URLSearchParams, name: string): number | undefin
   throw new NotAnswered(400, `${name} must be a whole number`)
 }
 
+/** The fields of the query with these names that say anything. */
+export function textsIn<N extends string>(
+  query: URLSearchParams,
+  names: readonly N[],
+): Partial<Record<N, string>> {
+  const given = names.map((name) => [name, query.get(name)] as const)
+  return Object.fromEntries(given.filter(([, text]) => text !== null && text !== '')) as Partial<
+    Record<N, string>
+  >
+}
+
 /** A text in the body. Throws NotAnswered for anything else. */
 export function textIn(body: unknown, name: string, longest = 4096): string {
   const value = isObject(body) ? body[name] : undefined

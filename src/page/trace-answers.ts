@@ -6,9 +6,9 @@ import { isObject } from '../core/base/json.js'
 import { visible } from '../core/base/text.js'
 import { CATALOGUE } from '../core/events/catalogue.js'
 import type { FireEntry } from '../store/audit/entry-words.js'
-import { DECISIONS, type FilterOptions, KINDS } from '../store/audit/filter.js'
+import { DECISIONS, FILTERS, type FilterOptions, KINDS } from '../store/audit/filter.js'
 import type { Verification } from '../store/audit-log.js'
-import { type Answers, Download, NotAnswered, numberIn, Parts } from './answers.js'
+import { type Answers, Download, NotAnswered, numberIn, Parts, textsIn } from './answers.js'
 import type { PageTrace } from './trace.js'
 import type { FiltersView, HistoryView, VerifyPart, VerifyView } from './view/audit.js'
 import type { ShadowsView } from './view/plugins.js'
@@ -21,8 +21,6 @@ const MOST_SHADOWS = 2000
 const PARTS = 24
 /** How often a long check says how far it is. */
 const TELL_MS = 100
-
-const FILTERS = ['session', 'event', 'tool', 'hook', 'decision', 'kind', 'since', 'until'] as const
 
 export function traceAnswers(trace: PageTrace): Answers {
   return {
@@ -116,9 +114,5 @@ function shownText(value: unknown): string {
 }
 
 function filtersIn(query: URLSearchParams): FilterOptions {
-  const given = FILTERS.flatMap((name) => {
-    const value = query.get(name)
-    return value === null || value === '' ? [] : [[name, value] as const]
-  })
-  return { ...Object.fromEntries(given), ...(query.get('unguarded') === 'yes' && { unguarded: true }) }
+  return { ...textsIn(query, FILTERS), ...(query.get('unguarded') === 'yes' && { unguarded: true }) }
 }

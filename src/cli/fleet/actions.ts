@@ -1,5 +1,6 @@
 // The table of actions of `carabiner fleet`: what each takes, who may run it, and the file that is loaded then.
 
+import { FILTERS } from '../../store/audit/filter.js'
 import type { Action } from './action.js'
 import type { OPTIONS } from './options.js'
 
@@ -16,18 +17,6 @@ interface ActionRow {
 
 const DATABASE = ['database', 'org'] as const
 const PERSON = ['gateway', 'ca', 'key'] as const
-const FILTERS = [
-  'lines',
-  'machine',
-  'session',
-  'event',
-  'tool',
-  'hook',
-  'decision',
-  'kind',
-  'since',
-  'until',
-] as const
 
 export const ACTIONS = {
   init: {
@@ -75,7 +64,7 @@ export const ACTIONS = {
   key: { words: 0, options: ['out'], isPersonal: true, load: () => import('./key.js') },
   audit: {
     words: 1,
-    options: [...DATABASE, ...FILTERS, 'checkpoint', 'root-key'],
+    options: [...DATABASE, 'lines', 'machine', ...FILTERS, 'checkpoint', 'root-key'],
     isPersonal: false,
     load: () => import('./audit.js'),
   },

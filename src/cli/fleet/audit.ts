@@ -13,7 +13,7 @@ import { verifyFleet } from '../../fleet/checkpoint/verify.js'
 import { type FleetEntry, searchRecords } from '../../fleet/database/audit-query.js'
 import type { Database } from '../../fleet/database/connection.js'
 import type { Break } from '../../fleet/protocol.js'
-import { type FilterOptions, filterOf } from '../../store/audit/filter.js'
+import { FILTERS, type FilterOptions, filterOf } from '../../store/audit/filter.js'
 import { chosen } from '../command.js'
 import { columns, counted } from '../print/lines.js'
 import { EXIT, usage } from '../refusal.js'
@@ -36,8 +36,6 @@ export async function run(given: Given): Promise<number> {
   if (filter !== undefined) throw usage(`--${filter} does not work with carabiner fleet audit ${verb}`)
   return verb === 'verify' ? verified(given) : evidence(given)
 }
-
-const FILTERS = ['session', 'hook', 'decision', 'kind', 'event', 'tool', 'since', 'until'] as const
 
 async function searched({ options, output }: Given): Promise<number> {
   const filters: FilterOptions = Object.fromEntries(

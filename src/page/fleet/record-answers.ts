@@ -11,8 +11,8 @@ import {
   searchPage,
 } from '../../fleet/database/audit-query.js'
 import type { Database } from '../../fleet/database/connection.js'
-import { DECISIONS, filterOf, KINDS } from '../../store/audit/filter.js'
-import { NotAnswered } from '../answers.js'
+import { DECISIONS, FILTERS, filterOf, KINDS } from '../../store/audit/filter.js'
+import { NotAnswered, textsIn } from '../answers.js'
 import { detailsOf, rowOf } from '../row.js'
 import type { FiltersView } from '../view/audit.js'
 import type { FleetDetails, FleetRow, FleetRows } from '../view/fleet.js'
@@ -21,19 +21,6 @@ import type { FleetAnswers } from './asked.js'
 const PAGE_ROWS = 100
 /** A filter that matches little is looked for in so many records at once. */
 const MOST_LOOKED_AT = 20_000
-
-const FILTERS = [
-  'machine',
-  'session',
-  'event',
-  'tool',
-  'hook',
-  'decision',
-  'kind',
-  'since',
-  'until',
-  'after',
-] as const
 
 export function recordAnswers(database: Database): FleetAnswers {
   return {
@@ -72,12 +59,7 @@ function fleetRow({ machine, chain, entry }: FleetEntry): FleetRow {
 }
 
 function filtersIn(query: URLSearchParams): Omit<FleetQuery, 'limit'> {
-  const given = Object.fromEntries(
-    FILTERS.flatMap((name) => {
-      const value = query.get(name)
-      return value === null || value === '' ? [] : [[name, value] as const]
-    }),
-  )
+  const given = textsIn(query, ['machine', ...FILTERS, 'after'])
   if (given.after !== undefined && !positionIn(given.after))
     throw new NotAnswered(400, 'There is no such page of records')
   try {

@@ -5,6 +5,9 @@ import { VERDICTS } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Entry, EntryFilter } from '../audit-log.js'
 
+/** The filters that take a text. */
+export const FILTERS = ['session', 'event', 'tool', 'hook', 'decision', 'kind', 'since', 'until'] as const
+
 export interface FilterOptions {
   readonly session?: string
   /** The name of a hook that took part. */

@@ -193,12 +193,12 @@ describe.runIf(hasPostgres)('the gateway', () => {
     it('must be new, and a machine with a wrong clock is told the time once', async () => {
       const one = await member()
       expect(await raw('machine', header(one, 'machine', '', Date.now() - 600_000))).toEqual([401, 'CLOCK'])
-      for (const off of [-86_400_000, 3_600_000]) {
+      for (const off of [-3_500_000, 3_500_000]) {
         const client = clientOf(one, () => Date.now() + off)
         expect(await client.ask('machine')).toMatchObject({ machine: one.machine })
         client.close()
       }
-      clock = 7_200_000
+      clock = 3_500_000
       const client = clientOf(one)
       expect(await client.ask('machine')).toMatchObject({ machine: one.machine })
       client.close()

@@ -40,6 +40,8 @@ export class Unavailable extends Unreachable {
 }
 
 const TIMEOUT_MS = 30_000
+/** A gateway that somebody has taken must not get requests that are signed for a later day. */
+const MOST_OFF_MS = 3_600_000
 /** A bundle of a policy is the longest answer. */
 const MOST_BYTES = 16 * 1024 * 1024
 
@@ -84,7 +86,7 @@ export class GatewayClient {
     } catch (error) {
       // Our clock is wrong. The gateway, which TLS has shown to be ours, says the time.
       if (!(error instanceof Refusal) || error.time === undefined) throw error
-      this.#aheadMs = error.time - this.#now()
+      this.#aheadMs = correction(error.time, this.#now())
       return this.#ask<T>(name, query, bytes, signal)
     }
   }
@@ -139,6 +141,16 @@ export class GatewayClient {
       })
     }
   }
+}
+
+/** How far the gateway is ahead. Throws if that is too much. */
+function correction(theirs: number, ours: number): number {
+  const ahead = theirs - ours
+  if (Math.abs(ahead) <= MOST_OFF_MS) return ahead
+  throw new Refusal(
+    'CLOCK',
+    `the clocks of this machine and of its gateway differ by more than ${MOST_OFF_MS / 60_000} minutes; set the one that is wrong`,
+  )
 }
 
 function answerTo(request: ClientRequest, body: Buffer): Promise<Answer> {

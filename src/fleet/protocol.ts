@@ -207,6 +207,14 @@ export interface SettleRequest {
     readonly how: (typeof SETTLED)[number]
     readonly by?: string
   }[]
+  /** Allows that do not count on the machine: its question stays open for others. */
+  readonly rejected?: readonly RejectedAnswer[]
+}
+
+export interface RejectedAnswer {
+  readonly id: string
+  readonly place: number
+  readonly why: string
 }
 
 /** A question of a machine, for people. */
@@ -219,6 +227,8 @@ export interface FleetQuestion {
   /** How many people have to allow it, and how many have. */
   readonly people: number
   readonly allowed: number
+  /** Why the machine did not accept the last allow, if it did not. */
+  readonly rejected?: string
 }
 
 export interface QuestionsAnswer {

@@ -102,13 +102,12 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
 
   const as = (key: KeyPair) => new GatewayClient({ url: listening.url, sender: { key } })
   /** What a person does: reads the question from the gateway, signs it, and sends the answer. */
-  async function answered(key: KeyPair, id: string, option = 'Allow', changes: object = {}) {
+  async function answered(key: KeyPair, id: string, option = 'Allow', changes: object = {}, nonce = 'n1') {
     const client = as(key)
     try {
       const { questions } = await client.ask<QuestionsAnswer>('questions')
       const found = questions.find((one) => one.id === id)
       if (!found) return { status: 'not-open' }
-      const nonce = 'n1'
       const challenge = challengeOf(found.pending, { option, nonce, asker: found })
       const body = { id, option, signature: signedWith(key, challenge, nonce), ...changes }
       return await client.ask<{ status: string }>('answer', { body })
@@ -230,6 +229,51 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     expect(await two.client.ask('ask', { body: pending })).toEqual({ status: 'taken' })
     await two.client.ask('settle', { body: { settled: [{ id: pending.id, how: 'used' }] } })
     expect(await rows('settled', pending.id)).toEqual([])
+  })
+
+  it.each([
+    ['somebody else', 1, 'ann'],
+    ['the same person', 1, 'zoe'],
+    ['the same person, as one of two', 2, 'zoe'],
+  ] as const)('stay answerable by %s if the machine does not accept an answer', async (_, people, next) => {
+    const everybody = [person('ann', ann), person('ben', ben), person('vic', eve, 'viewer')]
+    const { queue, mirror, client, troubles } = await machine()
+    const zoe = newKeyPair()
+    await write(...everybody, person('zoe', zoe))
+    // Somebody keeps the new list from the machine.
+    const onTrouble = (text: string) => void troubles.push(text)
+    const behind = new Mirror({ client, queue, learnPeople: async () => {}, onTrouble })
+    const several = people > 1 && { answer: { approvalPeople: people } }
+    const question = madeQuestion({ session: `rejected ${people} ${next}`, ...several })
+    const { id } = queue.raise(question, { project })
+    await behind.exchange(0)
+    const status = people > 1 ? 'counted' : 'answered'
+    expect(await answered(zoe, id)).toMatchObject({ status })
+    expect(await behind.exchange(0)).toBe(1)
+    expect(await queue.take(question)).toBeUndefined()
+    expect(await rows('answer', id)).toMatchObject([{ place: 1, rejected: expect.stringMatching(/not on/) }])
+    const { rows: open } = await openQuestions(database)
+    expect(open.find((one) => one.id === id)).toMatchObject({ allowed: 0, rejected: expect.any(String) })
+    // The same answer again is no other one.
+    expect(await answered(zoe, id)).toEqual({ status: 'too-late', by: 'zoe' })
+    expect(await answered(next === 'ann' ? ann : zoe, id, 'Allow', {}, 'n2')).toMatchObject({ status })
+    if (people > 1) expect(await answered(ann, id)).toEqual({ status: 'answered' })
+    await mirror.exchange(0)
+    expect(await queue.take(question)).toMatchObject({ decision: 'allow', by: people > 1 ? 'ann' : next })
+    expect(troubles).toEqual([expect.stringMatching(/answer of zoe .* does not count/)])
+    await write(...everybody)
+  })
+
+  it('of another machine, or denied, cannot be opened again by a rejection', async () => {
+    const [one, two] = [await machine(), await machine()]
+    const [allowed, denied] = [one.raise('reject-allow'), one.raise('reject-deny')]
+    await one.mirror.exchange(0)
+    await answered(ann, allowed.pending.id)
+    await answered(ben, denied.pending.id, 'Deny')
+    const rejected = [allowed, denied].map(({ pending: { id } }) => ({ id, place: 1, why: 'no' }))
+    await two.client.ask('settle', { body: { settled: [], rejected } })
+    await one.client.ask('settle', { body: { settled: [], rejected: rejected.slice(1) } })
+    for (const { id } of rejected) expect(await rows('answer', id)).toMatchObject([{ rejected: null }])
   })
 
   it('expire into a deny: a later answer is refused everywhere, and that is reported', async () => {

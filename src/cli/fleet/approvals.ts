@@ -22,12 +22,13 @@ export async function run({ options, output }: Given): Promise<number> {
   )
 }
 
-function questionLines({ id, name, pending, people, allowed }: FleetQuestion): readonly string[] {
+function questionLines({ id, name, pending, people, allowed, rejected }: FleetQuestion): readonly string[] {
   const { question, project, expires } = pending
   const more = people > 1 ? `, ${allowed} of ${people} have allowed it` : ''
   return fitted([
     `${id}  ${visibleName(name)}  ${visible(project)}  until ${localTime(expires)}${more}`,
     `  ${visible(callLine(question.call))}`,
     ...question.asks.map(({ hook, prompt }) => `  ${visibleName(hook)}: ${visible(prompt)}`),
+    ...(rejected === undefined ? [] : [`  the machine did not accept the last answer: ${visible(rejected)}`]),
   ])
 }

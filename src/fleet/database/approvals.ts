@@ -1,6 +1,7 @@
 // Questions, answers and what became of them, in the database. The machine that asked checks every answer again.
 
 import type { Signature } from '../../store/approvals.js'
+import type { RejectedAnswer } from '../protocol.js'
 import type { Database } from './connection.js'
 
 /** Wakes the gateways. The rows are the truth: whoever missed it looks again after a while. */
@@ -16,16 +17,20 @@ export interface QuestionRow {
   readonly people: number
   /** How many have allowed it. */
   readonly allowed: number
+  /** Why the machine did not accept the last answer, if it did not. */
+  readonly rejected: string | null
   readonly expires: Date
 }
 
 const QUESTIONS = `select q.id, q.machine, m.name, q.body, q.people, q.asked, q.expires,
-    (select count(*)::int from fleet.answer a where a.id = q.id and a.allows) as allowed
+    (select count(*)::int from fleet.answer a where a.id = q.id and a.allows and a.rejected is null) as allowed,
+    (select a.rejected from fleet.answer a where a.id = q.id order by a.place desc limit 1) as rejected
   from fleet.question q join fleet.machine m using (org, machine)`
 
 const OPEN = `q.expires > clock_timestamp()
   and not exists (select from fleet.settled s where s.id = q.id)
-  and not exists (select from fleet.answer a where a.id = q.id and (not a.allows or a.place >= q.people))`
+  and not exists (select from fleet.answer a where a.id = q.id and not a.allows)
+  and (select count(*) from fleet.answer a where a.id = q.id and a.rejected is null) < q.people`
 
 /** What one list holds. A call may have four million bytes, and a machine thousands of questions. */
 const MOST_LISTED = { questions: 1000, bytes: 2 * 1024 * 1024 }
@@ -155,7 +160,7 @@ export async function answersFor(
     `select a.id, a.place, a.by_name as "by", a.option, a.reason, a.signature
       from fleet.answer a join fleet.question q using (org, id)
       join unnest($2::text[], $3::int[]) as w (id, place) on w.id = a.id and a.place > w.place
-      where q.machine = $1 order by a.id, a.place`,
+      where q.machine = $1 and a.rejected is null order by a.id, a.place`,
     [machine, Object.keys(waiting), Object.values(waiting)],
   )
 }
@@ -202,6 +207,18 @@ export async function settle(
     ...[machine, id, how, by ?? null],
   ])
   return row?.settle ?? false
+}
+
+/** Lets others answer, and tells them. */
+export async function reject(
+  database: Database,
+  machine: string,
+  { id, place, why }: RejectedAnswer,
+): Promise<void> {
+  const [row] = await database.rows<{ reject: boolean }>('select fleet.reject($1, $2, $3, $4)', [
+    ...[machine, id, place, why],
+  ])
+  if (row?.reject) await wake(database, `asked ${id}`)
 }
 
 /** True to one caller: who tells a webhook of this question. */

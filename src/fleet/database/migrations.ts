@@ -11,6 +11,7 @@ import { sql as page } from './migrations/0008-page.js'
 import { sql as policy } from './migrations/0009-policy.js'
 import { sql as reports } from './migrations/0010-reports.js'
 import { sql as counters } from './migrations/0011-counters.js'
+import { sql as rejected } from './migrations/0012-rejected.js'
 
 export interface Migration {
   readonly version: number
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, name: 'policy', sql: policy },
   { version: 10, name: 'reports', sql: reports },
   { version: 11, name: 'counters', sql: counters },
+  { version: 12, name: 'rejected', sql: rejected },
 ]

@@ -16,6 +16,7 @@ import {
   type GiveResult,
   openQuestions,
   questionOf,
+  reject,
   settle,
   unsettledAmong,
   unsettledBeside,
@@ -27,6 +28,7 @@ import {
   MOST_WAIT_S,
   QUESTION_ID,
   type QuestionsAnswer,
+  type RejectedAnswer,
   SETTLED,
   type SettleRequest,
   type SyncAnswer,
@@ -132,13 +134,26 @@ const settleRequest: Reader<SettleRequest> = (value, where) => {
       ...optional('by', fields.by, text, place),
     }
   }
-  return { settled: listOf(item)(fieldsOf(value, where).settled, `${where}.settled`) }
+  const rejection: Reader<RejectedAnswer> = (one, place) => {
+    const fields = fieldsOf(one, place)
+    return {
+      id: questionId(fields.id, `${place}.id`),
+      place: count(fields.place, `${place}.place`),
+      why: shortened(text(fields.why, `${place}.why`)),
+    }
+  }
+  const { settled, rejected } = fieldsOf(value, where)
+  return {
+    settled: listOf(item)(settled, `${where}.settled`),
+    ...optional('rejected', rejected, listOf(rejection), where),
+  }
 }
 
 /** What became of questions. The first word counts. */
 export const settleQuestions: Handler = async (request) => {
-  const { settled } = read(request, settleRequest)
+  const { settled, rejected = [] } = read(request, settleRequest)
   for (const one of settled) await settle(request.database, request.machine, one)
+  for (const one of rejected) await reject(request.database, request.machine, one)
   return {}
 }
 
@@ -151,8 +166,9 @@ export const questions: Handler = async ({ database, query }): Promise<Questions
   const { rows, hidden } = id === null ? await openQuestions(database) : { rows: one ? [one] : [], hidden: 0 }
   return {
     hidden,
-    questions: rows.map(({ id, machine, name, body, people, allowed }) => ({
+    questions: rows.map(({ id, machine, name, body, people, allowed, rejected }) => ({
       ...{ id, machine, name, people, allowed },
+      ...(rejected !== null && { rejected }),
       pending: JSON.parse(body) as Pending,
     })),
   }
@@ -184,12 +200,16 @@ export async function giveAnswer(
   const name = signed ? await signerName(database, pending, row, option, signed) : by
   return addAnswer(database, row.machine, {
     ...{ id, by: name, option, allows },
-    ...(reason !== undefined && { reason: reason.slice(0, LONGEST_REASON).replaceAll('\0', '') }),
+    ...(reason !== undefined && { reason: shortened(reason) }),
     ...(signed && { signature: signed }),
   })
 }
 
 const LONGEST_REASON = 4096
+
+function shortened(reason: string): string {
+  return reason.slice(0, LONGEST_REASON).replaceAll('\0', '')
+}
 
 async function signerName(
   database: Database,

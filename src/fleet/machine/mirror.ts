@@ -10,6 +10,7 @@ import {
   type FleetAnswer,
   MOST_WAIT_S,
   type RefusedCode,
+  type RejectedAnswer,
   type SettleRequest,
   type SyncAnswer,
 } from '../protocol.js'
@@ -45,6 +46,8 @@ export class Mirror {
   readonly #known = new Set<string>()
   /** Questions that the gateway does not take. They can be answered here. */
   readonly #refused = new Set<string>()
+  /** Allows that do not count here, which the gateway was not told of yet. */
+  #rejected: readonly RejectedAnswer[] = []
   /** The questions that were open when the gateway was asked last. */
   #shown: ReadonlySet<string> = new Set()
 
@@ -150,12 +153,17 @@ export class Mirror {
         ...(signature && { signature }),
       })
       if (result.status === 'answered') await this.#options.onAnswer?.(result.pending, result.answer)
-      else if (result.status !== 'counted')
-        this.#trouble(`the answer of ${by} to ${id} does not count: ${whyNot(result)}`)
+      else if (result.status !== 'counted') this.#reject(answer, whyNot(result), isOver(result))
     } catch (error) {
-      this.#trouble(`the answer of ${by} to ${id} does not count: ${textOf(error)}`)
+      this.#reject(answer, textOf(error))
     }
     this.#seen.set(id, place)
+  }
+
+  /** A question that is not over stays open, so that somebody else may answer it. */
+  #reject({ id, place, by }: FleetAnswer, why: string, isOver = false): void {
+    this.#trouble(`the answer of ${by} to ${id} does not count: ${why}`)
+    if (!isOver) this.#rejected = [...this.#rejected, { id, place, why }]
   }
 
   /** A deny always counts, but nobody is named who did not sign it. */
@@ -178,7 +186,10 @@ export class Mirror {
       if (how) this.#held.delete(id)
       else this.#held.add(id)
     }
-    if (settled.length > 0) await this.#options.client.ask('settle', { body: { settled } })
+    const rejected = this.#rejected
+    if (settled.length + rejected.length === 0) return
+    await this.#options.client.ask('settle', { body: { settled, rejected } })
+    this.#rejected = []
   }
 
   /** Undefined as long as its answer may still be used. */
@@ -196,6 +207,10 @@ export class Mirror {
   #trouble(text: string): void {
     this.#options.onTrouble?.(text)
   }
+}
+
+function isOver({ status }: AnswerResult): boolean {
+  return status === 'too-late' || status === 'expired' || status === 'unknown'
 }
 
 function whyNot(result: Exclude<AnswerResult, { readonly status: 'answered' | 'counted' }>): string {

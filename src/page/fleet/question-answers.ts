@@ -115,15 +115,23 @@ function viewOf(row: QuestionRow): QuestionView | undefined {
   const pending = pendingIn(row)
   if (!pending) return undefined
   const { allow, ...view } = questionView(pending)
-  const { id, name, people, allowed } = row
+  const { id, name } = row
+  const note = noteOf(row)
   return {
     ...view,
     machine: visible(name),
     // The home folder is that of another machine.
     project: visible(pending.project),
     ...(allow !== undefined && { allow: `carabiner fleet answer ${id} allow` }),
-    ...(people > 1 && { note: `${people} people have to allow it; ${allowed || 'nobody'} did so far.` }),
+    ...(note !== '' && { note }),
   }
+}
+
+function noteOf({ people, allowed, rejected }: QuestionRow): string {
+  return [
+    ...(people > 1 ? [`${people} people have to allow it; ${allowed || 'nobody'} did so far.`] : []),
+    ...(rejected === null ? [] : [`The machine did not accept the last answer: ${visible(rejected)}`]),
+  ].join(' ')
 }
 
 type Answered = Omit<Parameters<typeof giveAnswer>[1], 'by'>

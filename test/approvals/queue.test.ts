@@ -3,6 +3,7 @@
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -308,6 +309,27 @@ describe('a forger', () => {
       }
   })
 
+  it('who puts back the folder of a used approval, or a part of it, gets no second use', () => {
+    const parts = [['question.json'], [FIRST], ['question.json', FIRST]]
+    for (const part of parts) {
+      const at = raised(question, ALLOW)
+      const copy = join(at.root, 'copy')
+      cpSync(at.own, copy, { recursive: true })
+      const asked = join(at.folder, 'asked')
+      cpSync(asked, `${copy}-asked`, { recursive: true })
+      expect(at.queue.take(question)).toMatchObject({ decision: 'allow' })
+      for (const path of [at.own, asked]) rmSync(path, { recursive: true })
+      mkdirSync(at.own, { mode: 0o700 })
+      cpSync(`${copy}-asked`, asked, { recursive: true })
+      for (const name of part) cpSync(join(copy, name), join(at.own, name))
+      expect(at.open().take(question)).toBeUndefined()
+      if (part.length === 2) expect(at.troubles.at(-1)).toMatch(/was used before/)
+      expect(at.queue.answer(at.id, ALLOW)).not.toMatchObject({ status: 'answered' })
+      expect(at.queue.raise(question, { project })).toMatchObject({ isNew: true })
+      expect(at.queue.take(question)).toBeUndefined()
+    }
+  })
+
   it('removing the mark while another process takes the answer still lets only one of them have it', () => {
     const at = raised(question, ALLOW)
     const [one, other] = [at.open(), at.open()]
@@ -423,6 +445,17 @@ describe('what is over', () => {
     expect(queue.answer(id, DENY)).toEqual({ status: 'unknown' })
     expect(readdirSync(folder)).toEqual(['asked', 'index'])
     expect(readdirSync(join(folder, 'index'))).toEqual([])
+  })
+
+  it('leaves no id of a used answer behind', () => {
+    const { queue, dataDir, id } = raised(question, ALLOW)
+    queue.take(question)
+    const used = join(dataDir, 'used-answers')
+    queue.sweep()
+    expect(readdirSync(used)).toEqual([id])
+    utimesSync(join(used, id), 0, 0)
+    queue.sweep()
+    expect(readdirSync(used)).toEqual([])
   })
 
   it('goes when others come, with what the killed left behind', () => {

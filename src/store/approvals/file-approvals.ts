@@ -35,6 +35,7 @@ import { type Signers, signersOf } from '../approvers.js'
 import { isId, type Listed, projectMark, QuestionIndex, readId } from './question-index.js'
 import { Shelf, type ShelfPlace } from './shelf.js'
 import { isNewer } from './stored-question.js'
+import { UsedIds } from './used-ids.js'
 import { beginWatching, isAnybodyWatching, waitForAnswer } from './waiting.js'
 
 export interface FileApprovalsOptions {
@@ -396,7 +397,8 @@ export class FileApprovals implements Approvals {
   }
 
   #sweep(most: number): number {
-    const { onTrouble } = this.#place
+    const { dataDir, onTrouble } = this.#place
+    new UsedIds(dataDir).sweep(most)
     return this.#index.sweep(this.#now(), { most, onTrouble, mayGo })
   }
 }

@@ -197,7 +197,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** Kept so that a late answerer learns what happened. */
 const KEPT_MS = DAY_MS
 /** A question is open for a day at most. */
-const LONGEST_LIFE_MS = DAY_MS + KEPT_MS
+export const LONGEST_LIFE_MS = DAY_MS + KEPT_MS
 /** Longer than it takes to raise a question, whose folder exists before its index entry. */
 const ABANDONED_MS = 10 * 60 * 1000
 

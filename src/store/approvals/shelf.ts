@@ -14,6 +14,7 @@ import type { GivenAnswer, Pending } from '../approvals.js'
 import { type Listed, newId } from './question-index.js'
 import { isAnswered, lookFor, storeAnswer, storeVote, usedPath, useUp } from './stored-answer.js'
 import { readQuestion, storeQuestion } from './stored-question.js'
+import { UsedIds } from './used-ids.js'
 
 const MOST_TRIES = 8
 
@@ -35,12 +36,14 @@ interface Raising {
 export class Shelf {
   readonly #place: ShelfPlace
   readonly #now: number
+  readonly #used: UsedIds
   #moment: Moment | undefined
   #sealed: Seal | undefined
 
   constructor(place: ShelfPlace, now: number) {
     this.#place = place
     this.#now = now
+    this.#used = new UsedIds(place.dataDir)
   }
 
   /** One time for everything that belongs together. Read on first use: without questions, nothing is stored. */
@@ -85,7 +88,7 @@ export class Shelf {
   }
 
   isUsed({ id }: Pick<Pending, 'id'>): boolean {
-    return existsSync(usedPath(this.folderOf(id)))
+    return existsSync(usedPath(this.folderOf(id))) || this.#used.has(id)
   }
 
   /** The same as isOpen, but without reading anything. For counting. */
@@ -96,7 +99,13 @@ export class Shelf {
 
   /** Returns true to exactly one caller. */
   useUp(pending: Pending): boolean {
-    return useUp(this.folderOf(pending.id), pending, this.#seal())
+    const folder = this.folderOf(pending.id)
+    if (!useUp(folder, pending, this.#seal())) return false
+    if (this.#used.add(pending.id)) return true
+    this.#place.onTrouble(
+      `the answer to ${pending.id} was used before, and does not count again; find out who put it back into ${folder}`,
+    )
+    return false
   }
 
   /** Proves to the store of grants that a person answered this question with "always". */

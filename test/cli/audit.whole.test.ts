@@ -120,6 +120,8 @@ describe('for people', () => {
     const { stdout: one } = await project.call(['audit', 'show', '1'])
     expect(one).toContain('session s1')
     expect(one).toMatch(/project:PreToolUse#1 {2}deny {2}\S+ ms/)
+    const { stdout: newest } = await project.call(['audit', 'show'])
+    expect(newest).toBe((await project.call(['audit', 'show', '2'])).stdout)
     const { stdout: whole, code } = await project.call(['audit', 'verify'])
     expect(code).toBe(0)
     expect(whole).toMatch(/^whole: 2 entries in /)
@@ -507,7 +509,6 @@ describe('list --stats', () => {
 describe('wrong usage', () => {
   it.each([
     [['verfy'], 'did you mean verify?'],
-    [['show'], 'Which entry?'],
     [['show', 'x'], '"x" is not the number of an entry'],
     [['verify', '3'], 'does not accept "3"'],
     [['--decision', 'denyy'], 'did you mean deny?'],

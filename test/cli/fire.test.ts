@@ -35,6 +35,13 @@ describe('S7: a payload in the terms of another system', () => {
   })
 })
 
+it('tells of an untrusted rule once', async () => {
+  project.file('.amplifier/rules.json', '{"rules":[{"id":"a","effects":["delete"],"then":"ask"}]}')
+  const input = { tool_name: 'Bash', tool_input: { command: 'rm notes' } }
+  const { stdout } = await project.call(['fire', 'PreToolUse'], { input })
+  expect(stdout.match(/would have asked/g)).toEqual(['would have asked'])
+})
+
 describe('exit codes', () => {
   it('0: hooks let it go on', async () => {
     project.hooks({ PreToolUse: [['Bash', 'exit 0']] })

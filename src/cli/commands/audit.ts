@@ -67,7 +67,7 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[tail | show | verify | export]', '[N]'],
   completes: [ACTIONS],
   about:
-    'tail (the default) lists the newest entries, show prints one in full, verify reads the whole log and names the ' +
+    'tail (the default) lists the newest entries, show prints one in full (the newest, or N), verify reads the whole log and names the ' +
     'first entry that was edited, removed, added or moved. Save the last line of verify elsewhere for --expect: ' +
     'nothing else detects a log that was replaced together with its witness. export sends what was not sent yet to an ' +
     'OpenTelemetry collector, as spans and log records.',
@@ -143,14 +143,11 @@ function countOf(lines = '20'): number {
   throw usage(`--lines must be a whole number, got ${JSON.stringify(lines)}`)
 }
 
-function numberOf(which: string | undefined): number {
-  if (which !== undefined && /^\d{1,15}$/.test(which)) return Number(which)
-  throw usage(
-    which === undefined
-      ? 'Which entry? Give its number'
-      : `${JSON.stringify(which)} is not the number of an entry`,
-    'carabiner audit lists them.',
-  )
+/** Undefined: the newest. */
+function numberOf(which: string | undefined): number | undefined {
+  if (which === undefined) return undefined
+  if (/^\d{1,15}$/.test(which)) return Number(which)
+  throw usage(`${JSON.stringify(which)} is not the number of an entry`, 'carabiner audit lists them.')
 }
 
 // ---- calls ----------------------------------------------------------------------------------------------------
@@ -261,13 +258,17 @@ async function follow(
 
 // ---- show -----------------------------------------------------------------------------------------------------
 
-async function show(log: AuditLog, calls: CallsOf, seq: number, output: Output): Promise<number> {
-  const wanted: EntryFilter = (entry) => (entry as StoredEntry).seq === seq
+async function show(log: AuditLog, calls: CallsOf, seq: number | undefined, output: Output): Promise<number> {
+  const wanted: EntryFilter = (entry) => seq === undefined || (entry as StoredEntry).seq === seq
   const [entry] = await calls.with(await read(log, { newestFirst: true, filter: wanted, limit: 1 }))
   if (!entry) {
-    throw new Refusal('UNKNOWN_ENTRY', `There is no entry ${seq}`, {
-      hint: 'carabiner audit lists the newest.',
-    })
+    throw new Refusal(
+      'UNKNOWN_ENTRY',
+      seq === undefined ? 'There are no entries' : `There is no entry ${seq}`,
+      {
+        hint: 'carabiner audit lists the newest.',
+      },
+    )
   }
   return output.result(entry, (paint) => entryDetails(entry, paint))
 }

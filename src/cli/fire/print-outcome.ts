@@ -100,7 +100,7 @@ function unmentioned({ diagnostics, messages }: ToldOutcome): readonly Diagnosti
   const missed = diagnostics.find(({ code }) => code === 'matcher-missed')?.hook
   return diagnostics
     .filter(({ code, hook }) => code !== 'matcher-never' || missed === undefined || hook !== missed)
-    .filter((one) => !messages.some(({ text }) => text.includes(one.text)))
+    .filter((one) => !messages.some(({ text, source }) => `${source}: ${text}`.includes(one.text)))
 }
 
 type Effect = readonly [label: string, text: string, colour: (text: string) => string]

@@ -100,6 +100,10 @@ export interface PeopleAnswer {
 export interface PolicyRequest {
   readonly root: number
   readonly timestamp: number
+  /** Its name, by which the roll-out tells its ring. */
+  readonly name?: string
+  /** Digests of bundles that it need not be sent. */
+  readonly has?: readonly string[]
 }
 
 /** The newest state of the policy, unless the machine has it. The machine checks every signature. */
@@ -109,6 +113,8 @@ export interface PolicyAnswer {
   /** The newest version of `timestamp`. 0: nobody has published a policy. */
   readonly newest: number
   readonly files: readonly PolicyRow[]
+  /** Bundles that the machine probably needs, so that it need not ask for them. The gateway may leave out any of them. */
+  readonly bundles?: readonly string[]
 }
 
 /** Absent if there is none with this digest. */

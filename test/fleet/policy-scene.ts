@@ -9,7 +9,7 @@ import type { Database } from '../../src/fleet/database/connection.js'
 import { addPolicy, policyAfter } from '../../src/fleet/database/policy.js'
 import type { Member } from '../../src/fleet/machine/membership.js'
 import { type Bundle, bundleOf } from '../../src/fleet/policy/bundle.js'
-import { verified } from '../../src/fleet/policy/metadata.js'
+import { verified } from '../../src/fleet/policy/checked-policy.js'
 import {
   type Change,
   firstSigners,

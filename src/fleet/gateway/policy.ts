@@ -1,9 +1,12 @@
 // The policy, for machines. The gateway serves what people signed, and could not change it unnoticed.
 
 import { sha256 } from '../../core/base/digest.js'
-import { count, fieldsOf, type Reader } from '../../files/fields.js'
+import { count, fieldsOf, listOf, optional, type Reader, text } from '../../files/fields.js'
+import { sha256Field } from '../../files/fleet-policy.js'
 import type { Database } from '../database/connection.js'
 import { bundleText, newestPolicy, policyAfter } from '../database/policy.js'
+import type { PolicyRow } from '../policy/metadata.js'
+import { type MachineName, ringOf, rolloutIn } from '../policy/rollout.js'
 import type { BundleAnswer, PolicyAnswer, PolicyRequest } from '../protocol.js'
 import { GatewayRefusal } from './refusal.js'
 import { type Handler, read } from './request.js'
@@ -13,25 +16,55 @@ const policyRequest: Reader<PolicyRequest> = (value, where) => {
   return {
     root: count(fields.root, `${where}.root`),
     timestamp: count(fields.timestamp, `${where}.timestamp`),
+    ...optional('name', fields.name, text, where),
+    ...optional('has', fields.has, listOf(sha256Field), where),
   }
 }
 
 export const policy: Handler = async (request): Promise<PolicyAnswer> => {
-  const { root, timestamp } = read(request, policyRequest)
-  const newest = await newestPolicy(request.database)
-  const files = newest === timestamp ? [] : await policyAfter(request.database, root)
-  return { time: request.now(), newest, files }
+  const { database, machine } = request
+  const asked = read(request, policyRequest)
+  const newest = await newestPolicy(database)
+  if (newest === asked.timestamp) return { time: request.now(), newest, files: [] }
+  const files = await policyAfter(database, asked.root)
+  const { name, has = [] } = asked
+  const digests = name === undefined ? [] : neededBy({ machine, name }, files)
+  const bundles: string[] = []
+  for (const digest of digests.filter((one) => !has.includes(one))) {
+    const found = await bundleWith(database, digest)
+    if (found !== undefined && found.length <= LONGEST_SENT) bundles.push(found)
+  }
+  return { time: request.now(), newest, files, ...(bundles.length > 0 && { bundles }) }
+}
+
+/** With longer ones, two bundles and the metadata may be more than a machine reads. */
+const LONGEST_SENT = 1024 * 1024
+
+/** A guess: the machine checks the roll-out, and asks for what it misses. */
+function neededBy(machine: MachineName, files: readonly PolicyRow[]): readonly string[] {
+  try {
+    const { target = '' } = files.find(({ role }) => role === 'rollout') ?? {}
+    const { enforced, shadow } = ringOf(rolloutIn(target), machine)?.ring ?? {}
+    return [enforced, shadow].filter((one) => one !== undefined)
+  } catch {
+    return []
+  }
 }
 
 export const bundle: Handler = async ({ database, query }): Promise<BundleAnswer> => {
   const digest = query.get('digest') ?? ''
   if (!/^[0-9a-f]{64}$/.test(digest)) throw new GatewayRefusal('INVALID', 'A bundle is named by its digest')
+  const found = await bundleWith(database, digest)
+  return found === undefined ? {} : { bundle: found }
+}
+
+async function bundleWith(database: Database, digest: string): Promise<string | undefined> {
   const known = knownBundles(database)
-  const text = known.get(digest) ?? (await bundleText(database, digest))
-  if (text === undefined) return {}
-  if (!known.has(digest) && sha256(text) === digest) known.set(digest, text)
+  const found = known.get(digest) ?? (await bundleText(database, digest))
+  if (found === undefined) return undefined
+  if (!known.has(digest) && sha256(found) === digest) known.set(digest, found)
   for (const oldest of known.keys()) if (known.size > MOST_KNOWN) known.delete(oldest)
-  return { bundle: text }
+  return found
 }
 
 /** All machines fetch the same few bundles at once. */

@@ -14,10 +14,18 @@ import {
   inForceText,
   metadataFolder,
 } from '../../files/fleet-policy.js'
-import { discard, makePrivate, namesIn } from '../../files/folder.js'
+import { discard, isDiscarded, makePrivate, namesIn, removeDiscarded } from '../../files/folder.js'
 import { placeWhole, readIfThere, readPlainBytes, removeIfThere } from '../../files/plain-file.js'
-import { type Bundle, listOfFiles, MOST_BUNDLE_BYTES } from '../policy/bundle.js'
-import { POLICY_ROLES, type PolicyRole } from '../policy/metadata.js'
+import {
+  type Bundle,
+  listOfFiles,
+  MOST_BUNDLE_BYTES,
+  POLICY_FILE,
+  type PolicyFile,
+  policyIn,
+} from '../policy/bundle.js'
+import type { Accepted } from '../policy/checked-policy.js'
+import { POLICY_ROLES } from '../policy/metadata.js'
 
 /*
  * Nothing is synced: after a power cut, a file may be empty. Then its digest is wrong, calls are refused, and the next
@@ -47,9 +55,6 @@ function write(path: string, content: string | Buffer, mode: number): void {
 // ---- metadata -------------------------------------------------------------------------------------------------
 
 const MOST_METADATA_BYTES = 16 * 1024 * 1024
-
-/** The newest metadata that the machine has accepted, by role. */
-export type Accepted = Readonly<Partial<Record<PolicyRole, string>>>
 
 const acceptedPath = (folder: string): string => join(metadataFolder(folder), 'accepted.json')
 
@@ -102,6 +107,13 @@ export function unpackedList(folder: string, digest: string): string | undefined
   }
 }
 
+/** Of a bundle that is unpacked here, every file as it was. */
+export function unpackedPolicy(folder: string, digest: string): PolicyFile {
+  const read = readIfThere(join(bundleFolder(folder, digest), POLICY_FILE), MOST_BUNDLE_BYTES)
+  if (read && 'problem' in read) throw new Error(`${POLICY_FILE} of the bundle ${digest} ${read.problem}`)
+  return policyIn(read?.text)
+}
+
 const NOTHING = sha256('')
 
 function digestOf(path: string): string | undefined {
@@ -149,7 +161,17 @@ export function putInForce(folder: string, next: InForce): void {
   placeText(inForcePath(folder), inForceText(next))
 }
 
-/** Removes bundles that neither of these names, and what a killed process left behind. */
+/** What a killed process was about to place. */
+const DRAFT = /\.[0-9a-f]+\.tmp$/
+
+/** Removes what a killed process left behind. */
+export function sweepLeftovers(folder: string): void {
+  for (const one of [folder, metadataFolder(folder), bundlesFolder(folder)])
+    for (const name of namesIn(one))
+      if (DRAFT.test(name) || isDiscarded(name)) removeDiscarded(join(one, name))
+}
+
+/** Removes bundles that neither of these names. */
 export function sweepBundles(folder: string, kept: readonly (InForce | undefined)[]): void {
   const digests = new Set(kept.flatMap((one) => [one?.enforced?.digest, one?.shadow?.digest]))
   for (const name of namesIn(bundlesFolder(folder))) {

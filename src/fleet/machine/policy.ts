@@ -1,6 +1,5 @@
 // Fetches the policy of the fleet: checks every signature and version, unpacks the bundles for this machine, and puts them in force last.
 
-import type { TargetFile } from 'tuf-js'
 import { sha256 } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
@@ -15,31 +14,23 @@ import {
 import { namesIn } from '../../files/folder.js'
 import { Mutex } from '../../files/mutex.js'
 import { bundleIn } from '../policy/bundle.js'
-import {
-  bundleName,
-  checkedFirstRoot,
-  DELEGATED,
-  type Delegated,
-  metadataIn,
-  POLICY_ROLES,
-  type PolicyRole,
-  type PolicyRow,
-  targetName,
-} from '../policy/metadata.js'
+import { type Accepted, checkedPolicy, type Published } from '../policy/checked-policy.js'
+import { versionOf as bundleVersion, POLICY_ROLES, type PolicyRow } from '../policy/metadata.js'
 import { ringOf, rolloutIn } from '../policy/rollout.js'
-import { type Models, type TrustedStore, trustedStore, tufModels } from '../policy/tuf.js'
-import type { BundleAnswer, PolicyAnswer } from '../protocol.js'
+import { tufModels } from '../policy/tuf.js'
+import type { BundleAnswer, PolicyAnswer, PolicyRequest } from '../protocol.js'
 import type { GatewayClient } from './gateway-client.js'
 import type { Member } from './membership.js'
 import {
-  type Accepted,
   makeFolder,
   putInForce,
   readAccepted,
   signedPart,
   sweepBundles,
+  sweepLeftovers,
   unpack,
   unpackedList,
+  unpackedPolicy,
   writeAccepted,
 } from './policy-files.js'
 
@@ -79,6 +70,7 @@ export async function fetchPolicy(
   if (!mutex.tryTake()) return { status: 'busy' }
   try {
     mutex.sweep(namesIn(place.folder))
+    sweepLeftovers(place.folder)
     return await new Fetching(client, member, place, now).run()
   } finally {
     mutex.release()
@@ -108,8 +100,14 @@ class Fetching {
     const before = this.#inForce()
     const kept = readAccepted(folder)
     const known = { root: versionOf(kept.root), timestamp: versionOf(kept.timestamp) }
-    const isWhole = before !== undefined && isComplete(folder, kept, before)
-    const body = isWhole ? known : { ...known, timestamp: 0 }
+    const had = [before?.enforced, before?.shadow].filter((one) => one !== undefined)
+    const intact = had.filter(({ digest, list }) => unpackedList(folder, digest) === list)
+    const isWhole = before !== undefined && intact.length === had.length && isComplete(kept, before)
+    const body: PolicyRequest = {
+      ...(isWhole ? known : { ...known, timestamp: 0 }),
+      name: this.#member.name,
+      has: intact.map(({ digest }) => digest),
+    }
     const answer = policyAnswer(await this.#client.ask('policy', { body }), 'its answer')
     if (answer.newest < known.timestamp || (answer.newest === 0 && before))
       throw unusable(
@@ -121,7 +119,7 @@ class Fetching {
         `the clock of this machine is ${Math.round((answer.time - this.#now()) / 60_000)} minutes behind the gateway’s, so nobody can tell what has expired; set it right`,
       )
     if (isWhole && answer.newest === known.timestamp) return this.#same(before, answer.time)
-    return this.#changed(before, answer)
+    return this.#changed(before, intact, answer)
   }
 
   /** One that cannot be used is replaced. */
@@ -139,21 +137,25 @@ class Fetching {
     return { status: 'same', inForce: before }
   }
 
-  async #changed(before: InForce | undefined, answer: PolicyAnswer): Promise<PolicyFetch> {
+  async #changed(
+    before: InForce | undefined,
+    intact: readonly BundleInForce[],
+    answer: PolicyAnswer,
+  ): Promise<PolicyFetch> {
     const { folder } = this.#place
-    const models = await tufModels()
-    const served = await checkedState(models, folder, answer.files, this.#member)
-    const rollout = rolloutIn(served.rollout)
-    if (before && served.rolloutVersion < before.rollout)
+    const served = await checkedState(folder, answer.files, this.#member, this.#now())
+    const { rollout, trust: reviewed } = served.rows
+    if (before && rollout.version < before.rollout)
       throw unusable(
-        `its roll-out has version ${served.rolloutVersion}, and this machine has had ${before.rollout}`,
+        `its roll-out has version ${rollout.version}, and this machine has had ${before.rollout}`,
       )
-    const found = ringOf(rollout, this.#member)
-    const enforced = await this.#bundle(served, found?.ring.enforced)
-    const shadow = await this.#bundle(served, found?.ring.shadow)
-    const trust = trustList(JSON.parse(served.trust), 'trust.json')
+    const found = ringOf(rolloutIn(rollout.target ?? ''), this.#member)
+    const has: Has = { intact, sent: new Map(answer.bundles?.map((one) => [sha256(one), one])) }
+    const enforced = await this.#bundle(served, has, found?.ring.enforced)
+    const shadow = await this.#bundle(served, has, found?.ring.shadow)
+    const trust = trustList(JSON.parse(reviewed.target ?? ''), 'trust.json')
     const next: InForce = {
-      rollout: served.rolloutVersion,
+      rollout: rollout.version,
       ...(enforced && { enforced: enforced.bundle }),
       ...(shadow && { shadow: shadow.bundle }),
       expires: served.expires,
@@ -170,23 +172,42 @@ class Fetching {
     }
   }
 
-  async #bundle(served: Served, digest: string | undefined): Promise<Unpacked | undefined> {
+  async #bundle(
+    { entries }: Published,
+    { intact, sent }: Has,
+    digest: string | undefined,
+  ): Promise<Unpacked | undefined> {
     if (digest === undefined) return undefined
     const { folder } = this.#place
-    const target = served.bundles[bundleName(digest)]
-    if (target?.hashes.sha256 !== digest)
-      throw unusable(`its roll-out names a bundle that nobody signed: ${digest}`)
-    const { bundle: content } = await this.#client.ask<BundleAnswer>('bundle', { query: `digest=${digest}` })
-    if (typeof content !== 'string' || sha256(content) !== digest)
-      throw unusable(`it has not the bundle ${digest}, or another one under this name`)
-    const bundle = bundleIn(content)
-    const list = unpackedList(folder, digest) ?? unpack(folder, bundle)
-    const { version } = target.custom
+    const entry = entries.find((one) => one.digest === digest)
+    if (!entry) throw unusable(`its roll-out names a bundle that nobody signed: ${digest}`)
+    const version = bundleVersion(entry)
+    const unpacked = intact.find((one) => one.digest === digest)
+    if (unpacked)
+      return {
+        bundle: { ...unpacked, version },
+        afterExpiry: unpackedPolicy(folder, digest).afterExpiry,
+      }
+    const bundle = bundleIn(sent.get(digest) ?? (await this.#asked(digest)))
     return {
-      bundle: { digest, version: typeof version === 'number' ? version : 0, list },
+      bundle: { digest, version, list: unpack(folder, bundle) },
       afterExpiry: bundle.policy.afterExpiry,
     }
   }
+
+  async #asked(digest: string): Promise<string> {
+    const { bundle } = await this.#client.ask<BundleAnswer>('bundle', { query: `digest=${digest}` })
+    if (typeof bundle === 'string' && sha256(bundle) === digest) return bundle
+    throw unusable(`it has not the bundle ${digest}, or another one under this name`)
+  }
+}
+
+/** What need not be asked for. */
+interface Has {
+  /** Unpacked here, every file as it was. */
+  readonly intact: readonly BundleInForce[]
+  /** Texts of bundles, by digest. */
+  readonly sent: ReadonlyMap<string, string>
 }
 
 interface Unpacked {
@@ -205,111 +226,30 @@ function versionOf(content: string | undefined): number {
   return Number.isSafeInteger(version) ? (version as number) : 0
 }
 
-/** Whether a fetch before this one came to its end, and nothing was damaged since. */
-function isComplete(folder: string, kept: Accepted, inForce: InForce): boolean {
-  const { rollout, expires, enforced, shadow } = inForce
-  return (
-    signedPart(kept.timestamp ?? '')?.expires === expires &&
-    versionOf(kept.rollout) === rollout &&
-    [enforced, shadow].every((one) => one === undefined || unpackedList(folder, one.digest) === one.list)
-  )
+/** Whether a fetch before this one came to its end. */
+function isComplete(kept: Accepted, { rollout, expires }: InForce): boolean {
+  return signedPart(kept.timestamp ?? '')?.expires === expires && versionOf(kept.rollout) === rollout
 }
 
 // ---- signatures -----------------------------------------------------------------------------------------------
 
-interface Served {
-  readonly rollout: string
-  readonly rolloutVersion: number
-  readonly trust: string
-  /** ISO-8601. */
-  readonly expires: string
-  readonly bundles: Readonly<Record<string, TargetFile>>
-}
-
 /** Checks what was served on top of what the machine has. Whatever is newer and good is kept, even if the rest is not. */
 async function checkedState(
-  models: Models,
   folder: string,
   files: readonly PolicyRow[],
   { rootKey }: Pick<Member, 'rootKey'>,
-): Promise<Served> {
+  now: number,
+): Promise<Published> {
+  const models = await tufModels()
   const kept = readAccepted(folder)
-  const accepted: Partial<Record<PolicyRole, string>> = { ...kept }
+  const accepted: Accepted = { ...kept }
   try {
-    return await accept(models, files, accepted, Buffer.from(rootKey, 'base64url'))
+    return checkedPolicy(models, files, { rootKey: Buffer.from(rootKey, 'base64url'), accepted, now })
   } catch (error) {
     throw unusable(textOf(error))
   } finally {
     if (POLICY_ROLES.some((role) => accepted[role] !== kept[role])) writeAccepted(folder, accepted)
   }
-}
-
-/** The steps of a client of The Update Framework, in its order. Adds to `accepted` what has passed. */
-async function accept(
-  models: Models,
-  files: readonly PolicyRow[],
-  accepted: Partial<Record<PolicyRole, string>>,
-  rootKey: Buffer,
-): Promise<Served> {
-  const roots = files.filter(({ role }) => role === 'root').sort((a, b) => a.version - b.version)
-  for (const { content } of roots) metadataIn(models, 'root', content)
-  accepted.root ??= firstRoot(models, roots, rootKey)
-  const store = await trustedStore(accepted.root)
-  for (const { content } of roots.filter(({ version }) => version > store.root.signed.version)) {
-    store.updateRoot(Buffer.from(content))
-    accepted.root = content
-  }
-  const next = (role: PolicyRole): PolicyRow => {
-    const found = files.find((one) => one.role === role)
-    if (found) return found
-    throw new Error(`${role}.json is missing`)
-  }
-  /** What the machine has had only keeps it from going back. It may have expired, or be signed by a key that was removed. */
-  const remember = (role: PolicyRole, take: (bytes: Buffer) => unknown) => {
-    try {
-      if (accepted[role] !== undefined) take(Buffer.from(accepted[role]))
-    } catch {
-      // As the lines above say.
-    }
-  }
-  const timestamp = next('timestamp').content
-  const { expires } = metadataIn(models, 'timestamp', timestamp).signed
-  remember('timestamp', (bytes) => store.updateTimestamp(bytes))
-  if (timestamp !== accepted.timestamp || !store.timestamp) store.updateTimestamp(Buffer.from(timestamp))
-  accepted.timestamp = timestamp
-  remember('snapshot', (bytes) => store.updateSnapshot(bytes, true))
-  store.updateSnapshot(Buffer.from(next('snapshot').content))
-  accepted.snapshot = next('snapshot').content
-  for (const role of ['targets', ...DELEGATED] as const) {
-    const { content } = next(role)
-    store.updateDelegatedTargets(Buffer.from(content), role, role === 'targets' ? 'root' : 'targets')
-    accepted[role] = content
-  }
-  const target = (role: Delegated): string => {
-    const { target: content = '' } = next(role)
-    if (targetsOf(store, role)[targetName(role)]?.hashes.sha256 !== sha256(content))
-      throw new Error(`${targetName(role)} has another digest`)
-    return content
-  }
-  return {
-    rollout: target('rollout'),
-    trust: target('trust'),
-    rolloutVersion: store.getRole('rollout')?.signed.version ?? 0,
-    expires,
-    bundles: targetsOf(store, 'targets'),
-  }
-}
-
-/** Of a role that was accepted. The digests in `snapshot` cover every byte of these. */
-function targetsOf(store: TrustedStore, role: 'targets' | Delegated): Served['bundles'] {
-  const signed = store.getRole(role)?.signed
-  return signed && 'targets' in signed ? signed.targets : {}
-}
-
-function firstRoot(models: Models, roots: readonly PolicyRow[], rootKey: Buffer): string {
-  const { content = '' } = roots.find(({ version }) => version === 1) ?? {}
-  checkedFirstRoot(models, content, rootKey)
-  return content
 }
 
 // ---- fields ---------------------------------------------------------------------------------------------------
@@ -330,5 +270,6 @@ const policyAnswer: Reader<PolicyAnswer> = (value, where) => {
     time: count(fields.time, `${where}.time`),
     newest: count(fields.newest, `${where}.newest`),
     files: listOf(policyRow)(fields.files, `${where}.files`),
+    ...optional('bundles', fields.bundles, listOf(text), where),
   }
 }

@@ -12,7 +12,7 @@ import { type RolloutPlan, rolloutPlan } from './rollout.js'
 
 export const MOST_BUNDLE_BYTES = 8 * 1024 * 1024
 const MOST_FILES = 5000
-const POLICY_FILE = 'policy.json'
+export const POLICY_FILE = 'policy.json'
 
 export interface BundleFile {
   /** With `/`, relative to the folder. */
@@ -67,7 +67,8 @@ export function bundleIn(content: string): Bundle {
   const files = listOf(bundleFile)(fields.files, 'files')
   if (files.length > MOST_FILES) throw new Error(`the bundle has more than ${MOST_FILES} files`)
   checkPaths(files.map(({ path }) => path))
-  return { text: content, digest: sha256(content), files, policy: policyOf(files) }
+  const file = files.find(({ path }) => path === POLICY_FILE)
+  return { text: content, digest: sha256(content), files, policy: policyIn(file?.bytes.toString('utf8')) }
 }
 
 /** What a machine writes beside the unpacked bundle, and checks its files against. */
@@ -146,11 +147,11 @@ const days: Reader<number> = (value, where) => {
 
 const KEYS = ['after_expiry', 'expires_days', 'gates', 'groups', 'rings'] as const
 
-function policyOf(files: readonly BundleFile[]): PolicyFile {
-  const file = files.find(({ path }) => path === POLICY_FILE)
-  if (!file) return { afterExpiry: 'close', expiresDays: DEFAULT_DAYS, gates: [] }
+/** `undefined`: the folder has none. */
+export function policyIn(content: string | undefined): PolicyFile {
+  if (content === undefined) return { afterExpiry: 'close', expiresDays: DEFAULT_DAYS, gates: [] }
   try {
-    const fields = fieldsOf(JSON.parse(file.bytes.toString('utf8')), POLICY_FILE)
+    const fields = fieldsOf(JSON.parse(content), POLICY_FILE)
     const unknown = Object.keys(fields).find((key) => !KEYS.some((known) => known === key))
     if (unknown !== undefined)
       throw new Error(`${quoted(unknown)} is not one of its keys: ${KEYS.join(', ')}`)

@@ -1,10 +1,9 @@
-// The metadata of a policy's repository: what each role says, how it is signed, and checking all of it against the key of the fleet.
+// The metadata of a policy's repository: what each role says, and how it is signed.
 
-import type { Metadata, MetaFile, Root, Snapshot, Targets, Timestamp } from '@tufjs/models'
+import type { Metadata, Root, Snapshot, Targets, Timestamp } from '@tufjs/models'
 import { sha256 } from '../../core/base/digest.js'
-import { textOf } from '../../core/base/errors.js'
 import { type KeyPair, signatureOf } from '../../files/ed25519.js'
-import { bytesOf, keyIdOf, keyJson, type Signer, signerList, signersWith } from './signers.js'
+import { bytesOf, keyIdOf, keyJson, type Signer, signersWith } from './signers.js'
 import type { Models } from './tuf.js'
 
 /** In the order in which they are checked. `rollout` and `trust` are delegated by `targets`. */
@@ -181,104 +180,6 @@ export function snapshotSigned(rows: readonly PolicyRow[], version: number, now:
 
 export function timestampSigned(snapshot: PolicyRow, version: number, expires: string): Signed {
   return { _type: 'timestamp', ...HEAD, version, expires, meta: { 'snapshot.json': metaOf(snapshot) } }
-}
-
-// ---- checking -------------------------------------------------------------------------------------------------
-
-/** Throws unless the key of the fleet, and nobody else, signs this first root. */
-export function checkedFirstRoot(models: Models, content: string, rootKey: Buffer): Metadata<Root> {
-  const root = metadataIn(models, 'root', content)
-  const { version, roles, keys } = root.signed
-  const { keyIDs = [], threshold } = roles.root ?? {}
-  const [id = ''] = keyIDs
-  const isFleets =
-    keyIDs.length === 1 && threshold === 1 && keys[id]?.keyVal.public === rootKey.toString('hex')
-  if (version !== 1 || !isFleets) throw new Error('the first root.json is not one of the key of the fleet')
-  root.verifyDelegate('root', root)
-  return root
-}
-
-/** What is published now. */
-export interface Published extends Signers {
-  readonly rootVersion: number
-  readonly rows: Readonly<Record<Exclude<PolicyRole, 'root'>, PolicyRow>>
-  readonly targets: Metadata<Targets>
-  /** The bundles, the newest last. */
-  readonly entries: readonly TargetEntry[]
-}
-
-/**
- * For an administrator, who must sign nothing on top of what others put into the database. Expiry does not count: a policy
- * that has expired is renewed. Throws with what is wrong.
- */
-export function verified(models: Models, rows: readonly PolicyRow[], rootKey: Buffer): Published {
-  try {
-    return checkedRows(models, rows, rootKey)
-  } catch (error) {
-    throw new Error(`the policy in the database cannot be relied on: ${textOf(error)}`)
-  }
-}
-
-function checkedRows(models: Models, rows: readonly PolicyRow[], rootKey: Buffer): Published {
-  const root = newestRoot(models, rows, rootKey)
-  const newest = {
-    timestamp: newestOf(rows, 'timestamp'),
-    snapshot: newestOf(rows, 'snapshot'),
-    targets: newestOf(rows, 'targets'),
-    rollout: newestOf(rows, 'rollout'),
-    trust: newestOf(rows, 'trust'),
-  }
-  const read = <R extends keyof typeof newest>(role: R, by: Metadata<Root> | Metadata<Targets>) => {
-    const metadata = metadataIn(models, role, newest[role].content)
-    by.verifyDelegate(role, metadata)
-    if (metadata.signed.version !== newest[role].version)
-      throw new Error(`${role}.json has another version than its row`)
-    return metadata
-  }
-  const { snapshotMeta } = read('timestamp', root).signed
-  checkMeta(snapshotMeta, newest.snapshot)
-  const { meta } = read('snapshot', root).signed
-  const targets = read('targets', root)
-  checkMeta(meta['targets.json'], newest.targets)
-  for (const role of DELEGATED) {
-    checkMeta(meta[`${role}.json`], newest[role])
-    const file = read(role, targets).signed.targets[targetName(role)]
-    if (file?.hashes.sha256 !== sha256(newest[role].target ?? ''))
-      throw new Error(`${targetName(role)} has another digest`)
-  }
-  return {
-    signers: signerList(root.signed.unrecognizedFields.signers, 'signers'),
-    threshold: root.signed.roles.targets?.threshold ?? 1,
-    rootVersion: root.signed.version,
-    rows: newest,
-    targets,
-    entries: entriesOf(targets),
-  }
-}
-
-function newestRoot(models: Models, rows: readonly PolicyRow[], rootKey: Buffer): Metadata<Root> {
-  const [first, ...rest] = rows.filter(({ role }) => role === 'root').sort((a, b) => a.version - b.version)
-  let root = checkedFirstRoot(models, first?.content ?? '', rootKey)
-  for (const { content } of rest) {
-    const next = metadataIn(models, 'root', content)
-    root.verifyDelegate('root', next)
-    next.verifyDelegate('root', next)
-    if (next.signed.version !== root.signed.version + 1)
-      throw new Error(`version ${root.signed.version + 1} of root.json is missing`)
-    root = next
-  }
-  return root
-}
-
-function newestOf(rows: readonly PolicyRow[], wanted: PolicyRole): PolicyRow {
-  const [found] = rows.filter(({ role }) => role === wanted).sort((a, b) => b.version - a.version)
-  if (found) return found
-  throw new Error(`${wanted}.json is missing`)
-}
-
-function checkMeta(meta: MetaFile | undefined, { role, version, content }: PolicyRow): void {
-  if (meta?.version !== version || meta.hashes?.sha256 !== sha256(content))
-    throw new Error(`${role}.json is not the one that was published`)
 }
 
 export function entriesOf({ signed }: Metadata<Targets>): readonly TargetEntry[] {

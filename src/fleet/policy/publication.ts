@@ -5,6 +5,7 @@ import { canonicalJson, type Json } from '../../core/base/json.js'
 import type { KeyPair } from '../../files/ed25519.js'
 import { type TrustList, trustList } from '../../files/fleet-policy.js'
 import type { Bundle } from './bundle.js'
+import { type Published, verified } from './checked-policy.js'
 import {
   bundleName,
   type Delegated,
@@ -13,7 +14,6 @@ import {
   longExpiry,
   metadataIn,
   type PolicyRow,
-  type Published,
   rootSigned,
   type Signers,
   signedText,
@@ -21,7 +21,6 @@ import {
   type TargetEntry,
   targetsSigned,
   timestampSigned,
-  verified,
   versionOf,
 } from './metadata.js'
 import { DEFAULT_PLAN, digestsIn, digestsInUse, type Rollout, rolloutIn, rolloutText } from './rollout.js'

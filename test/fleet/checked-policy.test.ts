@@ -1,0 +1,141 @@
+// The check of a policy's metadata against tuf-js, which implements the same specification: they must accept the same.
+
+import fc from 'fast-check'
+import { TrustedMetadataStore } from 'tuf-js/dist/store.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type KeyPair, newKeyPair } from '../../src/files/ed25519.js'
+import { type Accepted, checkedPolicy } from '../../src/fleet/policy/checked-policy.js'
+import { DELEGATED, POLICY_ROLES, type PolicyRole, type PolicyRow } from '../../src/fleet/policy/metadata.js'
+import { type Change, firstSigners, publication } from '../../src/fleet/policy/publication.js'
+import { SIGNER_ROLES } from '../../src/fleet/policy/signers.js'
+import { type Models, tufModels } from '../../src/fleet/policy/tuf.js'
+import { ROOT } from './fleet-scene.js'
+
+const DAY_MS = 24 * 3_600_000
+const [ANN, EVE] = [newKeyPair(), newKeyPair()]
+const LONG_AGO = Date.now() - 30 * DAY_MS
+
+function signers(...more: readonly KeyPair[]): Change {
+  const names = more.map((key, i) => {
+    return { name: `signer-${i}`, roles: SIGNER_ROLES, key: key.publicKey.toString('base64url') }
+  })
+  return { signers: { signers: [...firstSigners(ROOT.publicKey).signers, ...names], threshold: 1 } }
+}
+
+const trusting = (digit: string): Change => {
+  const decision = { by: 'ann', at: '2026-11-18T00:00:00Z' }
+  return { trust: { trusted: { [digit.repeat(64)]: decision }, revoked: {} } }
+}
+
+/** In this order: with more signers, one of whom is removed later, and some that have expired since. */
+const CHANGES: readonly { readonly change: Change; readonly key?: KeyPair; readonly now?: number }[] = [
+  { change: {}, now: LONG_AGO },
+  { change: signers(ANN, EVE) },
+  { change: trusting('1'), key: EVE },
+  { change: {}, key: ANN, now: LONG_AGO },
+  { change: trusting('2'), key: EVE },
+  { change: signers(ANN) },
+  { change: trusting('3'), key: ANN },
+]
+
+/** The same steps with tuf-js. */
+function byTufJs(rows: readonly PolicyRow[], accepted: Accepted): void {
+  const content = (role: PolicyRole) => {
+    const found = rows.find((row) => row.role === role)
+    if (!found) throw new Error(`${role} is missing`)
+    return Buffer.from(found.content)
+  }
+  const roots = rows.filter(({ role }) => role === 'root').sort((a, b) => a.version - b.version)
+  const store = new TrustedMetadataStore(Buffer.from(accepted.root ?? roots[0]?.content ?? ''))
+  for (const root of roots.filter(({ version }) => version > store.root.signed.version))
+    store.updateRoot(Buffer.from(root.content))
+  const remember = (role: 'timestamp' | 'snapshot', take: (bytes: Buffer) => unknown) => {
+    try {
+      if (accepted[role] !== undefined) take(Buffer.from(accepted[role]))
+    } catch {
+      // It has expired, which does not matter for comparing versions, or a key that was removed signed it.
+    }
+  }
+  remember('timestamp', (bytes) => store.updateTimestamp(bytes))
+  const isSame = content('timestamp').toString() === accepted.timestamp
+  if (!isSame || !store.timestamp) store.updateTimestamp(content('timestamp'))
+  remember('snapshot', (bytes) => store.updateSnapshot(bytes, true))
+  store.updateSnapshot(content('snapshot'))
+  for (const role of ['targets', ...DELEGATED] as const)
+    store.updateDelegatedTargets(content(role), role, role === 'targets' ? 'root' : 'targets')
+}
+
+function refusal(check: () => unknown): string | undefined {
+  try {
+    check()
+    return undefined
+  } catch (error) {
+    return String(error)
+  }
+}
+
+describe('the check of a policy', () => {
+  let models: Models
+  /** All rows after each publication. */
+  let states: readonly (readonly PolicyRow[])[]
+
+  beforeAll(async () => {
+    models = await tufModels()
+    const made: (readonly PolicyRow[])[] = []
+    for (const { change, key = ROOT, now = Date.now() } of CHANGES) {
+      const before = made.at(-1) ?? []
+      made.push([...before, ...publication({ models, key, rootKey: ROOT.publicKey, now }, before, change)])
+    }
+    states = made
+  })
+
+  /** The newest of each role in a state, and every root. */
+  function newestIn(state: number, role: PolicyRole): readonly PolicyRow[] {
+    const rows = (states[state] ?? []).filter((row) => row.role === role)
+    return role === 'root' ? rows : rows.slice(-1)
+  }
+  const servedIn = (state: number) => POLICY_ROLES.flatMap((role) => newestIn(state, role))
+  const check = (rows: readonly PolicyRow[], accepted: Accepted, now = Date.now()) =>
+    checkedPolicy(models, rows, { rootKey: ROOT.publicKey, accepted, now })
+
+  const state = fc.nat({ max: CHANGES.length - 1 })
+
+  it('accepts what tuf-js accepts, whatever is mixed of old and new files, after whatever was accepted', () => {
+    const [seen, mixed] = [new Set<boolean>(), fc.tuple(state, state, state, state, state, state)]
+    fc.assert(
+      fc.property(fc.option(state), state, mixed, fc.boolean(), (earlier, base, picked, isMixed) => {
+        const accepted: Accepted = {}
+        // What has expired since was accepted in its time.
+        if (earlier !== null)
+          refusal(() => check(servedIn(earlier), accepted, earlier % 3 === 0 ? LONG_AGO : Date.now()))
+        const rows = POLICY_ROLES.flatMap((role, i) => newestIn(isMixed ? (picked[i] ?? 0) : base, role))
+        const expected = refusal(() => byTufJs(rows, accepted))
+        const found = refusal(() => check(rows, { ...accepted }))
+        seen.add(found === undefined)
+        expect([found === undefined, found, expected]).toEqual([expected === undefined, found, expected])
+      }),
+      { numRuns: 150 },
+    )
+    expect(seen).toEqual(new Set([true, false]))
+  })
+
+  it('needs as many different keys as the threshold says', () => {
+    const two = publication({ models, key: ROOT, rootKey: ROOT.publicKey, now: Date.now() }, [], {})
+    const root = JSON.parse(two.find(({ role }) => role === 'root')?.content ?? '')
+    expect(Object.keys(root.signed.keys)).toHaveLength(1)
+    expect(() =>
+      publication({ models, key: ROOT, rootKey: ROOT.publicKey, now: Date.now() }, two, {
+        signers: { ...firstSigners(ROOT.publicKey), threshold: 2 },
+      }),
+    ).toThrow('1/2')
+  })
+
+  it('recovers from a stolen key that signed the highest version there is', () => {
+    const last = states.at(-1) ?? []
+    const accepted: Accepted = {}
+    check(servedIn(4), accepted)
+    const { signed, signatures } = JSON.parse(accepted.timestamp ?? '')
+    accepted.timestamp = JSON.stringify({ signatures, signed: { ...signed, version: 2 ** 31 } })
+    expect(check(last, accepted).rows.timestamp.version).toBe(CHANGES.length)
+  })
+})

@@ -47,13 +47,15 @@ export interface SignersPlace {
   readonly approversFile?: string | undefined
   /** Default `dataHome()`. */
   readonly dataDir?: string | undefined
+  /** Milliseconds since 1970. Asked only in a fleet. */
+  readonly now?: () => number
 }
 
 /**
  * Undefined if people allow by typing: there is no list, and the machine is in no fleet. Throws if there is a list that
- * cannot be relied on, or if the list of the fleet is missing.
+ * cannot be relied on, or if the list of the fleet is missing or over.
  */
-export function signersOf({ approversFile, dataDir }: SignersPlace = {}): Signers | undefined {
+export function signersOf({ approversFile, dataDir, now }: SignersPlace = {}): Signers | undefined {
   const local = readApprovers(approversFile)
   const place = fleetPlace(dataDir)
   const approvers = (local ?? []).map(({ name, id, publicKey }) => ({
@@ -64,7 +66,7 @@ export function signersOf({ approversFile, dataDir }: SignersPlace = {}): Signer
   const membership = readMembership(place)
   // It has just left.
   if (!membership) return local && { approvers }
-  const { people } = readPeople(place, membership.rootKey, dataDir)
+  const { people } = readPeople(place, membership.rootKey, dataDir, now)
   const theirs = people
     .filter(({ role }) => role !== 'viewer')
     .flatMap(({ name, keys }) => keys.map((key) => ({ name, key })))

@@ -1,9 +1,11 @@
 // The people of a fleet: their roles and keys, as a list with a version that the key of the fleet signs.
 
 import { textOf } from '../core/base/errors.js'
+import { localTime, timestamp } from '../core/base/time.js'
 import { isSignedBy, type KeyPair, publicKeyFrom, signatureOf } from '../files/ed25519.js'
 import { count, fieldsOf, listOf, oneOf, type Reader, text } from '../files/fields.js'
 import { type FleetPlace, userPlace } from '../files/fleet-places.js'
+import { timeField } from '../files/fleet-policy.js'
 import { checkFormat, FIRST_FORMAT } from '../files/format.js'
 import { readIfThere } from '../files/plain-file.js'
 
@@ -34,6 +36,8 @@ export interface People {
   /** Each list replaces the one before it, in full. */
   readonly version: number
   readonly people: readonly Person[]
+  /** ISO-8601. From then on, nobody on it may allow: whoever keeps newer lists back cannot keep a removed person for ever. */
+  readonly until: string
 }
 
 /** The list as its signer wrote it. */
@@ -46,9 +50,17 @@ export interface SignedPeople {
 /** Keeps the signature of a list from being one of anything else. */
 const PREFIX = 'carabiner-fleet-people-v1\n'
 const MAX_BYTES = 1024 * 1024
+const DAY_MS = 24 * 3_600_000
+const LASTS_MS = 30 * DAY_MS
+const SOON_MS = 7 * DAY_MS
 
-export function signedPeople({ version, people }: People, rootKey: KeyPair): SignedPeople {
-  const list = JSON.stringify({ format: FIRST_FORMAT, version, people })
+/** Counts for thirty days. */
+export function signedPeople(
+  { version, people }: Pick<People, 'version' | 'people'>,
+  rootKey: KeyPair,
+  now: number = Date.now(),
+): SignedPeople {
+  const list = JSON.stringify({ format: FIRST_FORMAT, version, people, until: timestamp(now + LASTS_MS) })
   checkedList(list)
   return { list, signature: signatureOf(rootKey, PREFIX + list).toString('base64url') }
 }
@@ -69,7 +81,23 @@ function checkedList(list: string): People {
     ['key', people.flatMap(({ keys }) => keys.map(keyId))],
   ] as const)
     if (new Set(all).size < all.length) throw new Error(`is not valid: two people have the same ${what}`)
-  return { version: count(fields.version, 'version'), people }
+  const { until = NEVER } = fields
+  return { version: count(fields.version, 'version'), people, until: timeField(until, 'until') }
+}
+
+/** A list without a time is over. */
+const NEVER = '1970-01-01T00:00:00Z'
+
+export function arePeopleOver({ until }: People, now: number = Date.now()): boolean {
+  return Date.parse(until) <= now
+}
+
+/** What to tell about a list that is over, or will be in a week. */
+export function endOfPeople(people: People, now: number = Date.now()): string | undefined {
+  const { until } = people
+  if (Date.parse(until) > now + SOON_MS) return undefined
+  const ended = arePeopleOver(people, now) ? 'counts no longer since' : 'counts only until'
+  return `the list of people who may allow calls in this fleet ${ended} ${localTime(until)}; an administrator renews it: carabiner fleet people renew`
 }
 
 /** What an answer names its key by. */
@@ -79,11 +107,24 @@ export function keyId(key: PersonKey): string {
 
 // ---- on a machine ---------------------------------------------------------------------------------------------
 
+/** The newest list on this machine. Throws if nobody may allow by it: there is none that the fleet signed, or it is over. */
+export function readPeople(
+  place: FleetPlace,
+  rootKey: string,
+  dataDir?: string,
+  now: () => number = Date.now,
+): People {
+  const people = heldPeople(place, rootKey, dataDir)
+  const time = now()
+  if (arePeopleOver(people, time)) throw new Error(endOfPeople(people, time))
+  return people
+}
+
 /**
- * The newest list on this machine. Throws if there is none, or none that counts. The user's copy is the one that is kept
+ * The newest list on this machine, also if it is over. Throws if there is none that the fleet signed. The user's copy is the one that is kept
  * up to date; root's copy is the oldest that can still count, whatever an agent does to the other.
  */
-export function readPeople(place: FleetPlace, rootKey: string, dataDir?: string): People {
+export function heldPeople(place: FleetPlace, rootKey: string, dataDir?: string): People {
   let newest: People | undefined
   let problem = 'is missing'
   for (const path of peoplePaths(place, dataDir)) {

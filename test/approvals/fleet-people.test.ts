@@ -3,15 +3,18 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type KeyPair, keyPairFrom, newKeyPair, pemOf } from '../../src/files/ed25519.js'
+import { type KeyPair, keyPairFrom, newKeyPair, pemOf, signatureOf } from '../../src/files/ed25519.js'
 import { userPlace } from '../../src/files/fleet-places.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
 import type { KeySignature, Pending } from '../../src/store/approvals.js'
 import type { Asker } from '../../src/store/approvers.js'
 import {
+  arePeopleOver,
+  endOfPeople,
   type People,
   type Person,
+  peopleIn,
   personCode,
   type Role,
   readPeople,
@@ -28,13 +31,17 @@ const ORIGIN = 'https://fleet.example:8443'
 const project = '/somewhere/project'
 const question = madeQuestion()
 const root = newKeyPair()
+const START = Date.now()
+const DAY = 24 * 3_600_000
 
 function person(name: string, key: KeyPair, role: Role = 'approver'): Person {
   return { name, role, keys: [{ kind: 'ed25519', publicKey: key.publicKey.toString('base64url') }] }
 }
 
+type List = Pick<People, 'version' | 'people'>
+
 /** A machine in a fleet, and a question in its queue. */
-function machine(people?: People, signer = root) {
+function machine(people?: List, signer = root, clock = { now: Date.now() }) {
   const folder = ownFolder()
   const [stateDir, dataDir] = [join(folder, 'state'), join(folder, 'data')]
   const place = userPlace(dataDir)
@@ -42,13 +49,14 @@ function machine(people?: People, signer = root) {
   const rootKey = root.publicKey.toString('base64url')
   const marker = { format: 1, url: 'https://fleet.example', machine: MACHINE, name: 'm', rootKey }
   writeFileSync(place.marker, JSON.stringify(marker), { mode: 0o600 })
-  const write = (list: People, by = signer) =>
-    writeFileSync(place.people, JSON.stringify(signedPeople(list, by)), { mode: 0o600 })
+  const write = (list: List, by = signer, now = START) =>
+    writeFileSync(place.people, JSON.stringify(signedPeople(list, by, now)), { mode: 0o600 })
   if (people) write(people)
   const troubles: string[] = []
   const approversFile = join(folder, 'none')
-  const places = { stateDir, dataDir, approversFile, onTrouble: (text: string) => void troubles.push(text) }
-  return { place, write, troubles, dataDir, rootKey, queue: new FileApprovals(places) }
+  const onTrouble = (text: string) => void troubles.push(text)
+  const queue = new FileApprovals({ stateDir, dataDir, approversFile, onTrouble, now: () => clock.now })
+  return { place, write, troubles, dataDir, rootKey, queue }
 }
 
 function sign(key: KeyPair, pending: Pending, option = 'Allow', asker: Asker = ASKER): KeySignature {
@@ -64,9 +72,31 @@ describe('a list of people', () => {
     const roots = { ...at.place, people: join(at.dataDir, 'root-people.json') }
     const newer = { version: 3, people: [person('ben', ben)] }
     writeFileSync(roots.people, JSON.stringify(signedPeople(newer, root)))
-    expect(readPeople(roots, at.rootKey, at.dataDir)).toEqual(newer)
+    expect(readPeople(roots, at.rootKey, at.dataDir)).toMatchObject(newer)
     rmSync(at.place.people)
-    expect(readPeople(roots, at.rootKey, at.dataDir)).toEqual(newer)
+    expect(readPeople(roots, at.rootKey, at.dataDir)).toMatchObject(newer)
+  })
+
+  it('counts for thirty days, is told of a week before, and then allows nobody', () => {
+    const at = machine({ version: 1, people: [person('ann', newKeyPair())] })
+    const read = (now: number) => readPeople(at.place, at.rootKey, at.dataDir, () => now)
+    const list = read(START)
+    expect(Date.parse(list.until)).toBe(START + 30 * DAY)
+    expect(endOfPeople(list, START + 23 * DAY - 1)).toBeUndefined()
+    expect(endOfPeople(list, START + 23 * DAY)).toMatch(/counts only until .* fleet people renew/)
+    expect(read(START + 30 * DAY - 1)).toEqual(list)
+    expect(() => read(START + 30 * DAY)).toThrow(/counts no longer since .* fleet people renew/)
+    // Of two copies, the newer one counts, also if it is over: it may have removed somebody.
+    const roots = { ...at.place, people: join(at.dataDir, 'root-people.json') }
+    const over = signedPeople({ version: 2, people: [] }, root, START - 31 * DAY)
+    writeFileSync(roots.people, JSON.stringify(over))
+    expect(() => readPeople(roots, at.rootKey, at.dataDir)).toThrow(/counts no longer/)
+  })
+
+  it('that has no time is over, whoever signed it', () => {
+    const list = JSON.stringify({ format: 1, version: 1, people: [] })
+    const signature = signatureOf(root, `carabiner-fleet-people-v1\n${list}`).toString('base64url')
+    expect(arePeopleOver(peopleIn({ list, signature }, root.publicKey))).toBe(true)
   })
 
   it('does not count with another signature, or when it was changed', () => {
@@ -194,6 +224,22 @@ describe('on a machine in a fleet', () => {
     const given = { option: 'Allow', by: 'ann', signature: forged(pending) }
     expect(await at.queue.answer(pending.id, given)).toMatchObject({ status: 'not-signed' })
     expect(await at.queue.take(question)).toBeUndefined()
+  })
+
+  it('nobody allows when the list is over, also what they signed before', async () => {
+    const clock = { now: START + 30 * DAY - 60_000 }
+    const at = machine({ version: 1, people: [person('ann', ann)] }, root, clock)
+    const pending = at.queue.raise(question, { project })
+    const given = { option: 'Allow', by: 'ann', signature: sign(ann, pending) }
+    expect(await at.queue.answer(pending.id, given)).toMatchObject({ status: 'answered' })
+    clock.now = START + 30 * DAY
+    expect(() => at.queue.take(question)).toThrow(/counts no longer/)
+    expect(() => at.queue.raise(madeQuestion({ session: 'next' }), { project })).toThrow(/counts no longer/)
+    // Setting the clock back a little brings nothing back.
+    clock.now = START + 30 * DAY - 1000
+    expect(() => at.queue.take(question)).toThrow(/counts no longer/)
+    at.write({ version: 2, people: [person('ann', ann)] }, root, clock.now)
+    expect(await at.queue.take(question)).toMatchObject({ decision: 'allow', by: 'ann' })
   })
 
   it('a viewer does not allow, nor does somebody who was removed after they signed', async () => {

@@ -1,16 +1,18 @@
 // Commands on a machine of a fleet: leaving it, its status, and what doctor says about it.
 
-import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { pemOf } from '../../src/files/ed25519.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { type Member, readMember } from '../../src/fleet/machine/membership.js'
 import { FileAuditLog } from '../../src/store/audit/file-audit.js'
 import { readShipped, writeShipped } from '../../src/store/audit/shipped.js'
+import { signedPeople } from '../../src/store/people.js'
 import { Project, withProgram } from '../cli/program.js'
-import { type Fleet, joined, madeFleet, opened } from './fleet-scene.js'
+import { type Fleet, joined, madeFleet, ORG, opened, ROOT } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 withProgram()
@@ -110,6 +112,40 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     expect(await findings()).toContain('fleet-history')
     writeShipped(log.place, { ...shipped, breaks, machine: 'another one' })
     expect(await findings()).not.toContain('fleet-history')
+  })
+
+  it('status and doctor say when the list of people ends, and renewing it helps', async () => {
+    const key = join(project.home, 'root.pem')
+    writeFileSync(key, pemOf(ROOT), { mode: 0o600 })
+    const admin = ['--database', fleet.admin, '--org', ORG]
+    const publicKey = ROOT.publicKey.toString('base64url')
+    const people = [{ name: 'ann', role: 'admin' as const, keys: [{ kind: 'ed25519' as const, publicKey }] }]
+    const written = async (version: number, days: number) => {
+      const { list, signature } = signedPeople({ version, people }, ROOT, Date.now() - days * 86_400_000)
+      await run(fleet.owner, [
+        `insert into fleet.people (org, version, list, signature) select org, ${version}, '${list}', '${signature}' from fleet.org where name = '${ORG}'`,
+      ])
+      await type('fleet', 'ship')
+    }
+    expect(await findings()).toContain('fleet-people')
+    await written(1, 0)
+    expect(await findings()).not.toContain('fleet-people')
+    expect((await type('fleet', 'status')).stdout).not.toContain('renew')
+    for (const [version, days, words] of [
+      [2, 25, 'counts only until'],
+      [3, 31, 'counts no longer since'],
+    ] as const) {
+      await written(version, days)
+      expect(await findings()).toContain('fleet-people')
+      expect((await type('fleet', 'status')).stdout).toContain(words)
+      expect((await type('fleet', 'status', ...admin)).stdout).toContain(words)
+      expect((await type('fleet', 'people', ...admin)).stdout).toContain(words)
+    }
+    const renewed = await type('fleet', 'people', 'renew', '--key', key, ...admin)
+    expect(renewed).toMatchObject({ code: 0, stdout: expect.stringContaining('the list counts until') })
+    await type('fleet', 'ship')
+    expect(await findings()).not.toContain('fleet-people')
+    expect((await type('fleet', 'status')).stdout).toContain('calls here may be allowed by ann')
   })
 
   it.skipIf(process.getuid?.() === 0)('doctor says if the key cannot be read', async () => {

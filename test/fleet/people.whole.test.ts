@@ -9,6 +9,7 @@ import type { Database } from '../../src/fleet/database/connection.js'
 import { addPeople, newestPeople } from '../../src/fleet/database/people.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
+import { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
 import { clientOf, leaveFleet } from '../../src/fleet/machine/joining.js'
 import type { Member } from '../../src/fleet/machine/membership.js'
 import { fetchPeople } from '../../src/fleet/machine/people.js'
@@ -16,6 +17,8 @@ import { signersOf } from '../../src/store/approvers.js'
 import { type People, signedPeople } from '../../src/store/people.js'
 import { type Fleet, joined, madeFleet, opened, ROOT } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
+
+type List = Pick<People, 'version' | 'people'>
 
 describe.runIf(hasPostgres)('people of a fleet', () => {
   let server: Postgres
@@ -47,7 +50,7 @@ describe.runIf(hasPostgres)('people of a fleet', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const list = (version: number, ...names: readonly string[]): People => ({
+  const list = (version: number, ...names: readonly string[]): List => ({
     version,
     people: names.map((name) => ({
       name,
@@ -55,7 +58,8 @@ describe.runIf(hasPostgres)('people of a fleet', () => {
       keys: [{ kind: 'ed25519' as const, publicKey: newKeyPair().publicKey.toString('base64url') }],
     })),
   })
-  const write = (people: People, key = ROOT) => addPeople(admin, people.version, signedPeople(people, key))
+  const write = (people: List, { key = ROOT, now = Date.now() } = {}) =>
+    addPeople(admin, people.version, signedPeople(people, key, now))
   const machine = async () => {
     const home = join(folder, `home-${made++}`)
     const member: Member = await joined(fleet, listening.url, home, `m${made}`)
@@ -113,6 +117,30 @@ describe.runIf(hasPostgres)('people of a fleet', () => {
     await run(fleet.owner, [attack])
     await expect(fetch()).rejects.toThrow(why)
     expect(namesOf(home)).toEqual(['ann'])
+  })
+
+  it('allow no longer when their list is over, anywhere, until it is renewed', async () => {
+    const { home, fetch } = await machine()
+    const key = newKeyPair()
+    const publicKey = key.publicKey.toString('base64url')
+    const people = [
+      { name: 'ann', role: 'approver' as const, keys: [{ kind: 'ed25519' as const, publicKey }] },
+    ]
+    const ann = new GatewayClient({ url: listening.url, sender: { key } })
+    await write({ version: 1, people }, { now: Date.now() - 31 * 24 * 3_600_000 })
+    await expect(fetch()).rejects.toThrow(/counts no longer since .* fleet people renew/)
+    expect(() => namesOf(home)).toThrow(/counts no longer/)
+    await expect(ann.ask('questions')).rejects.toThrow(/counts no longer/)
+    await write({ version: 2, people })
+    await fetch()
+    expect(namesOf(home)).toEqual(['ann'])
+    expect(await ann.ask('questions')).toMatchObject({ questions: [] })
+    ann.close()
+    // A list that is over still keeps an older one out.
+    await write({ version: 3, people: [] }, { now: Date.now() - 31 * 24 * 3_600_000 })
+    await expect(fetch()).rejects.toThrow(/counts no longer/)
+    await run(fleet.owner, ['delete from fleet.people where version = 3'])
+    await expect(fetch()).rejects.toThrow(/has version 2 .* has had 3/)
   })
 
   it('are forgotten by a machine that leaves', async () => {

@@ -65,6 +65,7 @@ export const FINDING_CODES = [
   'audit-broken',
   'audit-unwitnessed',
   'fleet-key',
+  'fleet-people',
   'fleet-failed',
   'fleet-history',
   // folders

@@ -1,15 +1,33 @@
 // What doctor finds about the fleet of this machine, from its files alone.
 
 import { accessSync, constants } from 'node:fs'
+import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import { fleetPlace } from '../../files/fleet-places.js'
+import { readMembership } from '../../files/fleet-marker.js'
+import { fleetPlace, userPlace } from '../../files/fleet-places.js'
 import { ownShipped } from '../../store/audit/shipped.js'
+import { endOfPeople, readPeople } from '../../store/people.js'
 import type { Finding } from './finding.js'
 
 /** `folder`: of the audit log. */
 export function fleetFindings(folder: string): readonly Finding[] {
-  return [...keyFindings(), ...shippingFindings(folder)]
+  return [...keyFindings(), ...peopleFindings(), ...shippingFindings(folder)]
+}
+
+/** Without a list of people that counts, nobody can allow anything. */
+function peopleFindings(): readonly Finding[] {
+  const place = fleetPlace()
+  const membership = place && readMembership(place)
+  if (!place || !membership) return []
+  const finding = { code: 'fleet-people', file: userPlace().people } as const
+  const fix = 'carabiner fleet ship   # fetches the newest list'
+  try {
+    const text = endOfPeople(readPeople(place, membership.rootKey))
+    return text === undefined ? [] : [{ ...finding, severity: 'warning', text, fix }]
+  } catch (error) {
+    return [{ ...finding, severity: 'broken', text: visible(textOf(error)), fix }]
+  }
 }
 
 /** Without the key, nothing of this user is shipped. */

@@ -1,21 +1,43 @@
 // `fleet status --database`: for an administrator, which machines do not enforce what they should, worst first.
 
+import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
+import type { Database } from '../../fleet/database/connection.js'
 import {
   type FleetStatus,
   fleetStatus,
   type MachineStatus,
   TROUBLES,
 } from '../../fleet/database/machine-status.js'
+import { checkedPeople } from '../../fleet/database/people.js'
+import { endOfPeople } from '../../store/people.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { type Given, withDatabase } from './action.js'
 
 export async function showFleetStatus({ options, output }: Given): Promise<number> {
-  const status = await withDatabase(options, (database) => fleetStatus(database))
-  return output.result(status, (paint) => lines(status, paint), status.ok ? EXIT.ok : EXIT.failed)
+  const { status, people } = await withDatabase(options, async (database) => ({
+    status: await fleetStatus(database),
+    people: await endOf(database),
+  }))
+  const document = { ...status, ...(people !== undefined && { people }) }
+  return output.result(
+    document,
+    (paint) => [...(people === undefined ? [] : [paint.yellow(people)]), ...lines(status, paint)],
+    status.ok ? EXIT.ok : EXIT.failed,
+  )
+}
+
+/** What is to be told about the list of people. */
+async function endOf(database: Database): Promise<string | undefined> {
+  try {
+    const people = await checkedPeople(database)
+    return people && endOfPeople(people)
+  } catch (error) {
+    return `the list of people in the database ${textOf(error)}`
+  }
 }
 
 function lines({ machines, rollout }: FleetStatus, paint: Paint): readonly string[] {

@@ -8,9 +8,11 @@ import { dataHome } from '../../files/homes.js'
 import { headsOf, logFolders, logId } from '../../fleet/machine/log-folders.js'
 import { localEnd } from '../../fleet/machine/log-lines.js'
 import type { LogBreak } from '../../fleet/machine/log-shipping.js'
+import type { Member } from '../../fleet/machine/membership.js'
 import type { Break, ChainHead, MachineAnswer } from '../../fleet/protocol.js'
 import { signersOf } from '../../store/approvers.js'
 import { readShipped } from '../../store/audit/shipped.js'
+import { endOfPeople, heldPeople } from '../../store/people.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
@@ -61,7 +63,7 @@ export async function run(given: Given): Promise<number> {
   const logs = folders.map((folder) => stateOf(folder, machine, contact))
   const { heads: _, ...gateway } = contact
   const { binding, marker } = place
-  const allowers = allowersHere()
+  const allowers = allowersHere(member)
   const document = { member: true, url, name, machine, binding, marker, gateway, allowers, logs }
   return output.result(
     document,
@@ -69,7 +71,7 @@ export async function run(given: Given): Promise<number> {
       `${visibleName(name)} is in the fleet at ${visible(url)}`,
       place.binding ? `  binding: only root can change ${place.marker}` : `  ${paint.yellow(ADVISORY)}`,
       ...contactLines(contact, paint),
-      allowersLine(allowers, paint),
+      ...allowersLines(allowers, paint),
       ...logLines(logs, paint),
     ],
     contact.reached ? EXIT.ok : EXIT.failed,
@@ -80,12 +82,16 @@ interface Allowers {
   readonly names: readonly string[]
   /** Why nobody can allow. */
   readonly problem?: string
+  /** That they will not much longer. */
+  readonly warning?: string
 }
 
-function allowersHere(): Allowers {
+function allowersHere({ place, rootKey }: Member): Allowers {
   try {
     const names = new Set(signersOf()?.approvers.map(({ name }) => name))
-    return names.size > 0 ? { names: [...names] } : { names: [], problem: NOBODY }
+    if (names.size === 0) return { names: [], problem: NOBODY }
+    const warning = endOfPeople(heldPeople(place, rootKey))
+    return { names: [...names], ...(warning !== undefined && { warning }) }
   } catch (error) {
     return { names: [], problem: textOf(error) }
   }
@@ -93,10 +99,13 @@ function allowersHere(): Allowers {
 
 const NOBODY = 'the fleet has no approver; an administrator adds one with carabiner fleet people add'
 
-function allowersLine({ names, problem }: Allowers, paint: Paint): string {
+function allowersLines({ names, problem, warning }: Allowers, paint: Paint): readonly string[] {
   return problem === undefined
-    ? `  calls here may be allowed by ${names.map(visibleName).join(', ')}`
-    : `  ${paint.yellow('nobody can allow calls here')}: ${visible(problem)}`
+    ? [
+        `  calls here may be allowed by ${names.map(visibleName).join(', ')}`,
+        ...(warning === undefined ? [] : [`  ${paint.yellow(warning)}`]),
+      ]
+    : [`  ${paint.yellow('nobody can allow calls here')}: ${visible(problem)}`]
 }
 
 async function contactOf(ask: () => Promise<Omit<Contact, 'reached'>>): Promise<Contact> {

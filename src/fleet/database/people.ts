@@ -1,6 +1,6 @@
 // The list of people in the database. Who reads it checks its signature.
 
-import type { SignedPeople } from '../../store/people.js'
+import { type People, peopleIn, type SignedPeople } from '../../store/people.js'
 import type { Database } from './connection.js'
 
 /** The newest list. Undefined if nobody has written one. */
@@ -9,6 +9,15 @@ export async function newestPeople(database: Database): Promise<SignedPeople | u
     'select list, signature from fleet.people where org = fleet.own_org() order by version desc limit 1',
   )
   return row
+}
+
+/** The newest list, also if it is over. Undefined if there is none. Throws if the key of the fleet did not sign it. */
+export async function checkedPeople(database: Database): Promise<People | undefined> {
+  const [newest, [org]] = await Promise.all([
+    newestPeople(database),
+    database.rows<{ root_key: Buffer }>('select root_key from fleet.org where org = fleet.own_org()'),
+  ])
+  return newest && org && peopleIn(newest, org.root_key)
 }
 
 /** Returns false if somebody else has written this version. */

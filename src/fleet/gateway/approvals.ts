@@ -8,7 +8,7 @@ import { signature } from '../../store/approvals/stored-answer.js'
 import { readPending } from '../../store/approvals/stored-question.js'
 import type { Pending, Signature } from '../../store/approvals.js'
 import type { Approver, Asker } from '../../store/approvers.js'
-import { keyId, type Person, peopleIn } from '../../store/people.js'
+import { arePeopleOver, keyId, type Person } from '../../store/people.js'
 import {
   addAnswer,
   addQuestion,
@@ -22,7 +22,7 @@ import {
   unsettledBeside,
 } from '../database/approvals.js'
 import type { Database } from '../database/connection.js'
-import { newestPeople } from '../database/people.js'
+import { checkedPeople } from '../database/people.js'
 import {
   type AskAnswer,
   MOST_WAIT_S,
@@ -36,18 +36,15 @@ import {
 import { GatewayRefusal } from './refusal.js'
 import { type GatewayRequest, type Handler, read } from './request.js'
 
-/** The people on the newest list. Nobody if there is none, or if somebody tampered with it. */
+/** The people on the newest list. Nobody if there is none, or if somebody tampered with it. Throws if it is over. */
 export async function peopleOf(database: Database): Promise<readonly Person[]> {
-  const [newest, [org]] = await Promise.all([
-    newestPeople(database),
-    database.rows<{ root_key: Buffer }>('select root_key from fleet.org where org = fleet.own_org()'),
-  ])
-  if (!newest || !org) return []
-  try {
-    return peopleIn(newest, org.root_key).people
-  } catch {
-    return []
-  }
+  const list = await checkedPeople(database).catch(() => undefined)
+  if (list && arePeopleOver(list))
+    throw new GatewayRefusal(
+      'UNKNOWN_PERSON',
+      'The list of people counts no longer; an administrator renews it: carabiner fleet people renew',
+    )
+  return list?.people ?? []
 }
 
 /** Who signed with this public Ed25519 key. */

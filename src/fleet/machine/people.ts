@@ -7,14 +7,22 @@ import { userPlace } from '../../files/fleet-places.js'
 import { makePrivate } from '../../files/folder.js'
 import { placeWhole } from '../../files/plain-file.js'
 import { writeRootOwned } from '../../files/root-owned.js'
-import { type People, peopleIn, readPeople, type SignedPeople, signed } from '../../store/people.js'
+import {
+  arePeopleOver,
+  endOfPeople,
+  heldPeople,
+  type People,
+  peopleIn,
+  type SignedPeople,
+  signed,
+} from '../../store/people.js'
 import type { PeopleAnswer } from '../protocol.js'
 import type { GatewayClient } from './gateway-client.js'
 import type { Member } from './membership.js'
 
 /**
  * Returns the list that counts from now on. Undefined if the fleet has none. Throws if the gateway sends a list that the key
- * of the fleet did not sign, or an older one than this machine has had: the newer one stays.
+ * of the fleet did not sign, or an older one than this machine has had: the newer one stays. Throws also if it is over.
  */
 export async function fetchPeople(
   client: GatewayClient,
@@ -31,6 +39,7 @@ export async function fetchPeople(
   const people = checkedPeople(sent, member)
   if (known && people.version < known.version) throw behind(people.version, known)
   if (people.version !== known?.version || isRoots(member)) keep(sent, member, dataDir)
+  if (arePeopleOver(people)) throw new Error(endOfPeople(people))
   return people
 }
 
@@ -48,10 +57,10 @@ function behind(version: number, known: People): Error {
   )
 }
 
-/** Undefined if there is none that counts. */
+/** Undefined if there is none that the fleet signed. */
 function knownPeople({ place, rootKey }: Member, dataDir?: string): People | undefined {
   try {
-    return readPeople(place, rootKey, dataDir)
+    return heldPeople(place, rootKey, dataDir)
   } catch {
     return undefined
   }

@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { Database } from '../../fleet/database/connection.js'
-import { type Person, type PersonKey, peopleIn, ROLES, type Role } from '../../store/people.js'
+import { arePeopleOver, type Person, type PersonKey, peopleIn, ROLES, type Role } from '../../store/people.js'
 
 /** Somebody who is signed in. */
 export interface Visitor {
@@ -79,7 +79,9 @@ export class Visitors {
   }
 
   #ownersIn({ list, signature, root_key }: ListRow): readonly PasskeyOwner[] {
-    return peopleIn({ list, signature }, root_key).people.flatMap((person) =>
+    const all = peopleIn({ list, signature }, root_key)
+    if (arePeopleOver(all)) return []
+    return all.people.flatMap((person) =>
       person.keys.flatMap((key) =>
         key.kind === 'passkey' && key.origin === this.#origin ? [{ person, key }] : [],
       ),

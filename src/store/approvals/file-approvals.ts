@@ -109,12 +109,12 @@ export class FileApprovals implements Approvals {
     this.checkOutside(project)
     makePrivate(folder)
     checkOwnFolder(folder, { follow: true })
-    const signers = this.#signers()
+    const shelf = this.#shelf()
+    const signers = this.#signers(shelf)
     checkPeople(question, signers)
     const how = signers && {
       needs: signers.asker === undefined ? ('passkey' as const) : ('fleet' as const),
     }
-    const shelf = this.#shelf()
     const open = this.#openLike(question, shelf, this.#index.like(this.#keyOf(question)))
     if (open) {
       // Its process may have been killed before it added the question to the index.
@@ -148,7 +148,7 @@ export class FileApprovals implements Approvals {
     const answer = answerTo(pending, given, shelf.moment.now)
     if (!answer) return { status: 'not-offered', options: pending.question.options }
     const effect = effectOf(pending.question, answer.option)
-    const signers = effect === 'deny' ? undefined : this.#signers()
+    const signers = effect === 'deny' ? undefined : this.#signers(shelf)
     if (signers)
       return signed(pending, answer, signers, shelf.moment.now).then(
         (one) => this.#addAllow(pending, one, shelf, signers),
@@ -196,7 +196,7 @@ export class FileApprovals implements Approvals {
 
   take(question: Question): MaybePromise<Taken | undefined> {
     const shelf = this.#shelf()
-    const signers = this.#signers()
+    const signers = this.#signers(shelf)
     if (signers) return this.#takeSigned(question, shelf, signers)
     for (const one of this.#answers(question, shelf)) {
       const isAllow = effectOf(question, one.answer.option) !== 'deny'
@@ -258,9 +258,10 @@ export class FileApprovals implements Approvals {
   }
 
   /** Undefined if people allow by typing. */
-  #signers(): Signers | undefined {
+  #signers(shelf: Shelf): Signers | undefined {
     if (this.#answersOwnQuestions) return undefined
-    return signersOf({ approversFile: this.#approversFile, dataDir: this.#place.dataDir })
+    const { dataDir } = this.#place
+    return signersOf({ approversFile: this.#approversFile, dataDir, now: () => shelf.moment.now })
   }
 
   async wait(question: Question, options: WaitOptions): Promise<Taken | undefined> {

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { callDigest } from '../../../src/core/base/digest.js'
+import type { MaybePromise } from '../../../src/core/base/promise.js'
 import type { Question } from '../../../src/core/hooks/outcome.js'
 import type { AnswerGiven, Approvals, OpenOf } from '../../../src/store/approvals.js'
 import { madeQuestion } from '../../approvals/made-question.js'
@@ -12,6 +13,8 @@ export interface ApprovalsPlace {
   readonly open: () => Approvals
   /** Milliseconds since 1970; questions stay open for an hour. */
   readonly clock: { now: number }
+  /** Whether people allow by signing. Then nothing is allowed always. */
+  readonly isSigned?: true
 }
 
 export const START = Date.parse('2030-01-01T12:00:00Z')
@@ -22,10 +25,10 @@ const project = '/somewhere/project'
 const question = madeQuestion()
 
 /** The clock must begin at START. */
-export function contract(name: string, make: () => ApprovalsPlace): void {
+export function contract(name: string, make: () => MaybePromise<ApprovalsPlace>): void {
   /** A question that was raised and, if given, answered. */
   async function raised(asked: Question, given?: AnswerGiven) {
-    const at = make()
+    const at = await make()
     const pending = await at.queue.raise(asked, { project })
     if (given) expect((await at.queue.answer(pending.id, given)).status).toBe('answered')
     return { ...at, id: pending.id, pending }
@@ -41,7 +44,7 @@ export function contract(name: string, make: () => ApprovalsPlace): void {
         expires: '2030-01-01T13:00:00.000Z',
       })
       expect(pending.raisedBy.pid).toBe(process.pid)
-      const { isNew: _, ...kept } = pending
+      const { isNew: _, needs: __, ...kept } = pending
       expect(await open().open()).toEqual([kept])
       expect(await queue.get(id)).toEqual({ status: 'open', pending: kept })
       expect(await queue.take(question)).toBeUndefined()
@@ -61,7 +64,7 @@ export function contract(name: string, make: () => ApprovalsPlace): void {
     })
 
     it('that many raise at once is one question', async () => {
-      const { queue, open } = make()
+      const { queue, open } = await make()
       const all = await Promise.all(
         Array.from({ length: 8 }, async () => open().raise(madeQuestion(), { project })),
       )
@@ -71,7 +74,7 @@ export function contract(name: string, make: () => ApprovalsPlace): void {
     })
 
     it('of whatever project comes in the order they were asked', async () => {
-      const { queue, clock } = make()
+      const { queue, clock } = await make()
       const ids: string[] = []
       for (const [i, session] of ['a', 'b', 'c'].entries()) {
         clock.now = START + i * 1000
@@ -83,7 +86,7 @@ export function contract(name: string, make: () => ApprovalsPlace): void {
     })
 
     it('of one project is listed and counted apart from the others', async () => {
-      const { queue, clock } = make()
+      const { queue, clock } = await make()
       const ids: string[] = []
       for (const [i, project] of ['/p/a', '/p/b', '/p/b', '/p/b'].entries()) {
         clock.now = START + i * 1000
@@ -260,7 +263,10 @@ export function contract(name: string, make: () => ApprovalsPlace): void {
         return 'answer' in result ? result.answer.option : result
       }
       expect(await given({ decision: 'allow', by: 'ann' })).toBe('Allow once')
-      expect(await given({ decision: 'always', by: 'ann' })).toBe('Allow always')
+      const { isSigned } = await make()
+      expect(await given({ decision: 'always', by: 'ann' })).toEqual(
+        isSigned ? expect.objectContaining({ status: 'not-signed' }) : 'Allow always',
+      )
       expect(await given({ decision: 'deny', by: 'ann' })).toBe('Deny it')
       expect(await given({ option: ' not NOW ', by: 'ann' })).toBe('Not now')
       expect(await given({ option: 'Allow', by: 'ann' })).toEqual({ status: 'not-offered', options: offered })
@@ -303,7 +309,7 @@ export function contract(name: string, make: () => ApprovalsPlace): void {
     })
 
     it('knows whether somebody watches', async () => {
-      const { queue, open } = make()
+      const { queue, open } = await make()
       expect(await queue.isWatched()).toBe(false)
       const watching = await queue.watching()
       expect(await open().isWatched()).toBe(true)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import {
   FORMLESS,
   keepSecret,
@@ -9,6 +9,7 @@ import {
   SEARCHES,
   withoutSecrets,
 } from '../../src/core/base/secrets.js'
+import { asCaller, serveCallers, serveNobody } from '../callers.js'
 import { FORMS, planted } from '../conformance/planted-secrets.js'
 import { runs, sample } from '../property/runs.js'
 
@@ -150,6 +151,8 @@ describe('a text of any length', () => {
 })
 
 describe('values that were named', () => {
+  afterEach(serveNobody)
+
   it('are never shown again, whatever is in them; the longest first', () => {
     const values = Object.values(planted())
     keepSecret([...values, `${values[0]}-and-more`, 'short'])
@@ -182,10 +185,14 @@ describe('values that were named', () => {
     expect(withoutSecrets(`a ${longer.slice(0, 30_720)}`)).toMatch(/^a (?:\[redacted\])+[\d ]{0,1023}$/)
   })
 
+  // For a caller: the process would search every text of the files of tests that follow for them.
   it('so many that the oldest are forgotten', () => {
-    keepSecret(Array.from({ length: 2000 }, (_, i) => `value-no-${i}-of-many`))
-    expect(withoutSecrets('value-no-1999-of-many')).toBe('[redacted]')
-    expect(withoutSecrets('value-no-0-of-many')).toBe('value-no-0-of-many')
+    serveCallers()
+    asCaller({}, () => {
+      keepSecret(Array.from({ length: 2000 }, (_, i) => `value-no-${i}-of-many`))
+      expect(withoutSecrets('value-no-1999-of-many')).toBe('[redacted]')
+      expect(withoutSecrets('value-no-0-of-many')).toBe('value-no-0-of-many')
+    })
   })
 })
 

@@ -14,7 +14,7 @@ export function runs(full: number): number {
   return Math.ceil(Math.max(full * FACTOR, Math.min(full, FEWEST)))
 }
 
-/** Every fourth of a long list of cases that each start programs; with CARABINER_RUNS=large, all of them. */
+/** Every fourth of a long list of cases that take long together; with CARABINER_RUNS=large, all of them. */
 export function sample<T>(cases: readonly T[]): readonly T[] {
   return isLarge ? cases : cases.filter((_, index) => index % 4 === 0)
 }

@@ -4,6 +4,7 @@ import { setup } from '../../../src/hosts/claude-code/setup.js'
 import { isOurs } from '../../../src/hosts/entries.js'
 import type { Entry, Form } from '../../../src/hosts/host-setup.js'
 import { SetupProblem } from '../../../src/hosts/setup-problem.js'
+import { runs } from '../../property/runs.js'
 import { engineEntries, packEntries } from '../grouped.js'
 
 const FILE = '/home/u/.claude/settings.json'
@@ -91,6 +92,7 @@ describe('a handler is ours', () => {
         const program = { node: `/${a}/node`, script: `/${b}/carabiner.js` }
         for (const { group } of packEntries(program)) expect(isOurs(group.hooks[0])).toBe(true)
       }),
+      { numRuns: runs(100) },
     )
   })
 })
@@ -237,9 +239,11 @@ describe('whatever the settings are', () => {
             (list) => (list as unknown[]).length > 0,
           )
           if (isFull && Object.keys(value.hooks ?? { a: 1 }).length > 0) expect(take(longer)).toBe(text)
-          expect(take(take(longer))).toBe(take(longer))
+          const shorter = take(longer)
+          expect(take(shorter)).toBe(shorter)
         },
       ),
+      { numRuns: runs(100) },
     )
   })
 })

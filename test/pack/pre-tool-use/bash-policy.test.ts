@@ -3,13 +3,7 @@
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GuardedProject } from './guarded-project.js'
-
-const lines = (text: string): [string][] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => [line])
+import { commandsIn, GuardedProject } from './guarded-project.js'
 
 describe('deletes', () => {
   const project = new GuardedProject()
@@ -22,7 +16,7 @@ describe('deletes', () => {
   afterAll(() => project.remove())
 
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 rm -rf .
 rm -rf ./
 rm -rf ..
@@ -119,7 +113,7 @@ cat <(rm -rf .)
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 rm -rf $DIR
 rm -rf "$DIR/build"
 rm -rf "${'${DIR}'}"/*
@@ -144,12 +138,11 @@ cd "$X" && rm -rf ..
     expect(await project.reason(command)).toMatch(/The rule guard\/delete-unresolved forbids/)
   })
 
-  it.each(lines('rm $FILE\nrm "$(cat list)"\ncat list | xargs rm\ncd "$X" && rm -rf build\nchmod -R a-w .'))(
-    'without -r a person decides: %s',
-    async (command) => {
-      expect(await project.verdict(command)).toBe('ask')
-    },
-  )
+  it.each(
+    commandsIn('rm $FILE\nrm "$(cat list)"\ncat list | xargs rm\ncd "$X" && rm -rf build\nchmod -R a-w .'),
+  )('without -r a person decides: %s', async (command) => {
+    expect(await project.verdict(command)).toBe('ask')
+  })
 
   it('in a folder below the project its own folder and all above it are safe', async () => {
     const ways = { cwd: join(project.folder, 'src') }
@@ -178,7 +171,7 @@ describe('checks of git', () => {
   afterAll(() => project.remove())
 
   it.each(
-    lines(`
+    commandsIn(`
 git commit --no-verify -m x
 git commit -m x --no-verify
 git commit --no-veri -m x
@@ -226,7 +219,7 @@ git commit -m x --no-verif{y,}
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 git -c alias.x='!make' x
 git config core.hooksPath .githooks
 git config include.path ../other
@@ -252,7 +245,7 @@ describe('protected branches', () => {
   afterAll(() => project.remove())
 
   it.each(
-    lines(`
+    commandsIn(`
 git commit -m x
 git commit
 git add -A && git commit -m x
@@ -288,7 +281,7 @@ git update-ref refs/heads/main HEAD~1
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 git commit --dry-run
 git checkout -b x && git commit -m x
 git switch -c x && git add . && git commit -m x
@@ -325,7 +318,7 @@ describe('disks and fork bombs', () => {
   afterAll(() => project.remove())
 
   it.each(
-    lines(`
+    commandsIn(`
 dd if=/dev/zero of=/dev/sda
 dd if=x of=/dev/nvme0n1 bs=1M
 sudo dd of=/dev/disk2 if=x
@@ -353,7 +346,7 @@ bash -c 'dd if=/dev/zero of=/dev/sda'
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 :(){ :|:& };:
 :(){ :|: & };:
 bomb() { bomb | bomb & }; bomb
@@ -374,7 +367,7 @@ describe('lists of the user', () => {
   const allow = { bash: { allow: [['git *', 'npm test', 'npm run *', 'echo *', 'cat * > /tmp/*']] } }
 
   it.each(
-    lines(`
+    commandsIn(`
 git status
 git
 npm test
@@ -390,7 +383,7 @@ cat a > /tmp/b
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 ls
 npm install
 git status; ls
@@ -428,15 +421,14 @@ cat a > /etc/b
     expect(await project.verdict('git status', { settings })).toBe('none')
   })
 
-  it.each(lines('curl x\n/usr/bin/curl x\nsudo curl x\necho $(curl x)\nsh -c "curl x"\ncurl\nX=1 curl y'))(
-    'what the user denies: %s',
-    async (command) => {
-      const settings = { bash: { deny: ['curl *'] } }
-      expect(await project.verdict(command, { settings })).toBe('deny')
-      expect(await project.reason(command, { settings })).toMatch(/deny-list/)
-      expect(await project.verdict('echo curl', { settings })).toBe('none')
-    },
-  )
+  it.each(
+    commandsIn('curl x\n/usr/bin/curl x\nsudo curl x\necho $(curl x)\nsh -c "curl x"\ncurl\nX=1 curl y'),
+  )('what the user denies: %s', async (command) => {
+    const settings = { bash: { deny: ['curl *'] } }
+    expect(await project.verdict(command, { settings })).toBe('deny')
+    expect(await project.reason(command, { settings })).toMatch(/deny-list/)
+    expect(await project.verdict('echo curl', { settings })).toBe('none')
+  })
 })
 
 describe('what cannot be seen is asked about', () => {
@@ -444,7 +436,7 @@ describe('what cannot be seen is asked about', () => {
   afterAll(() => project.remove())
 
   it.each(
-    lines(`
+    commandsIn(`
 $CMD x
 "$X" --version
 eval "$X"

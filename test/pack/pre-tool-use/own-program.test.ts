@@ -2,28 +2,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell's own
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GuardedProject, verdictOf } from './guarded-project.js'
-
-const lines = (text: string): [string][] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => [line.replaceAll('⏎', '\n')])
+import { commandsIn, GuardedProject, verdictOf } from './guarded-project.js'
 
 const project = new GuardedProject()
-beforeAll(() => {
-  project.git('feature')
-  project.file('.claude/settings.json', '{}')
-  project.file('.claude/hooks/guard.sh')
-  project.file('src/a.ts')
-  project.file('evil/settings.json', '{}')
-  project.file('tree/.claude/settings.json', '{}')
-})
+beforeAll(() => project.addSettings())
 afterAll(() => project.remove())
 
 describe('commands that decide for the user', () => {
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 carabiner trust
 carabiner trust --yes
 carabiner trust --yes .
@@ -167,7 +154,7 @@ npx carabiner install ./evil --yes
   })
 
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 carabiner setup claude-code
 carabiner setup claude-code --project
 carabiner setup claude-code --with memory
@@ -232,7 +219,7 @@ it('not where self-protection is off', async () => {
 })
 
 it.each(
-  lines(`
+  commandsIn(`
 carabiner
 carabiner list
 carabiner explain PreToolUse --tool Bash

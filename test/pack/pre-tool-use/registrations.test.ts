@@ -3,13 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GuardedProject } from './guarded-project.js'
-
-const lines = (text: string): [string][] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => [line])
+import { commandsIn, GuardedProject } from './guarded-project.js'
 
 const project = new GuardedProject()
 beforeAll(() => {
@@ -27,7 +21,7 @@ afterAll(() => project.remove())
 
 describe('K1: all that is in a folder, copied over the registrations of an agent', () => {
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 mkdir -p x && echo '{}' > x/settings.json && cp -r x/. ~/.claude/
 mkdir -p x && echo '{}' > x/settings.json && cp -r x/. .claude
 mkdir -p x && echo '{}' > x/settings.json && cp -a x/* ~/.claude/
@@ -70,7 +64,7 @@ ln -sfT x ~/.claude
   })
 
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 cp -r bad/. ~/.claude/
 rsync -a bad/ ~/.claude/
 scp -r bad/* ~/.claude/
@@ -80,7 +74,7 @@ scp -r bad/* ~/.claude/
   })
 
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 cp -r there/. ~/.claude/
 mkdir -p ~/.claude && cp -r there/. ~/.claude/
 ls there; rsync -a there/ ~/.claude/
@@ -98,7 +92,7 @@ cp -r /tmp/x/. build/
 
 describe('K2: git clean whose option takes a value', () => {
   it.each(
-    lines(`
+    commandsIn(`
 git clean -fdx -e node_modules
 git clean -e node_modules -fdx
 git clean -fdxe node_modules
@@ -117,7 +111,7 @@ git clean -ffdx -e'*.log'
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 git clean -n -e node_modules
 git clean -fdxn -e node_modules
 git clean --dry-run --exclude node_modules -fdx

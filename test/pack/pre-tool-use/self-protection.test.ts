@@ -5,13 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { projectPlaces } from '../../../src/hosts/setup.js'
 import { allSetups } from '../../../src/hosts/setups.js'
-import { GuardedProject, verdictOf } from './guarded-project.js'
-
-const lines = (text: string): [string][] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => [line])
+import { commandsIn, GuardedProject, verdictOf } from './guarded-project.js'
 
 const project = new GuardedProject()
 beforeAll(() => {
@@ -32,7 +26,7 @@ afterAll(() => project.remove())
 
 describe('through the shell', () => {
   it.each(
-    lines(String.raw`
+    commandsIn(String.raw`
 echo x > .claude/settings.json
 echo x >> .claude/settings.local.json
 echo x >| .claude/settings.json
@@ -196,7 +190,7 @@ ln -s out/home/proj l && cd l && sort -o inner/settings.json x
   })
 
   it.each(
-    lines(`
+    commandsIn(`
 python3 -c "open('.claude/settings.json','w').write('x')"
 python3 -c 'import os; os.remove(os.path.join(".claude", "settings.json"))'
 node -e "require('fs').rmSync('.claude', {recursive: true})"

@@ -8,7 +8,7 @@ import { counted } from './format.js'
 import { Grants } from './grants.js'
 import { makePasskey } from './passkey.js'
 import { usePolled } from './poll.js'
-import { Question } from './question.js'
+import { QuestionList } from './question-list.js'
 import { Typed } from './typed.js'
 
 const LOOK_MS = 1000
@@ -27,27 +27,12 @@ export function Approvals() {
   useEffect(() => setTurn((before) => before + 1), [open])
   return (
     <>
-      <header class="top">
-        <div class="title">
-          <h1>Approvals</h1>
-        </div>
-      </header>
-      <p class="done" role="status">
-        {done}
-      </p>
-      {problem !== '' && (
-        <p class="bad" role="alert">
-          What waits for you may have changed: {problem}
-        </p>
-      )}
-      {problem === '' && value?.questions.length === 0 && <p class="nothing">No question waits for you.</p>}
-      <ol class="cards">
-        {value?.questions.map((question) => (
-          <li key={question.id}>
-            <Question question={question} passkeys={value.passkeys} onDone={onDone} />
-          </li>
-        ))}
-      </ol>
+      <QuestionList
+        questions={value?.questions}
+        passkeys={value?.passkeys}
+        {...{ problem, done, onDone }}
+        nothing="No question waits for you."
+      />
       {value && (value.more > 0 || value.elsewhere > 0) && (
         <Typed label={waitingBehind(value)} command="carabiner approvals" />
       )}

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { FleetQuestionsView } from '../../view/fleet.js'
 import type { PasskeysView } from '../../view/passkeys.js'
 import { counted } from '../format.js'
-import { Question } from '../question.js'
+import { QuestionList } from '../question-list.js'
 import { useLive } from './live.js'
 import type { FleetScreenProps } from './screen-props.js'
 
@@ -23,28 +23,12 @@ export function Approvals({ me, route }: FleetScreenProps) {
   )
   return (
     <>
-      <header class="top">
-        <div class="title">
-          <h1>Approvals</h1>
-        </div>
-      </header>
-      <p class="done" role="status">
-        {done}
-      </p>
-      {problem !== '' && (
-        <p class="bad" role="alert">
-          What waits for you may have changed: {problem}
-        </p>
-      )}
-      {me.role === 'viewer' && <p class="intro">You may look. An approver answers.</p>}
-      {problem === '' && questions?.length === 0 && <p class="nothing">No question waits for an answer.</p>}
-      <ol class="cards">
-        {questions?.map((question) => (
-          <li key={question.id}>
-            <Question question={question} passkeys={passkeys} onDone={onDone} />
-          </li>
-        ))}
-      </ol>
+      <QuestionList
+        {...{ questions, passkeys, problem, done, onDone }}
+        nothing="No question waits for an answer."
+      >
+        {me.role === 'viewer' && <p class="intro">You may look. An approver answers.</p>}
+      </QuestionList>
       {value && value.hidden > 0 && (
         <p class="dim">
           {counted(value.hidden, 'more question')} cannot be shown here, or wait behind these.

@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { ended, programFile, programWithPackages, type Run, withProgram } from '../cli/program.js'
 import { printing, quoted } from '../conformance/shell-project.js'
 import { type ClipCall, eventually, isServable, NO_NODE, Scene, steady } from './scene.js'
@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 type Call = (call: Partial<ClipCall> & { readonly mayBeCold?: true }) => Promise<Run>
-type Play = (scene: Scene, call: Call, way: 'cold' | 'warm') => Promise<unknown>
+type Play = (scene: Scene, call: Call, way: Way) => Promise<unknown>
 
 const BASH = {
   hook_event_name: 'PreToolUse',
@@ -26,13 +26,45 @@ const BASH = {
   tool_input: { command: 'ls -la' },
 }
 
+type Way = 'cold' | 'warm'
+
+/** Of each way, for cases that can meet a service that has answered others before. */
+const shared = new Map<Way, Scene>()
+afterAll(async () => {
+  for (const [way, now] of shared) await ends(now, way)
+})
+
+async function opened(script: string, way: Way): Promise<Scene> {
+  scene = new Scene(script)
+  if (way === 'warm') await scene.startService()
+  return scene
+}
+
+async function ends(now: Scene, way: Way): Promise<void> {
+  await now.stopServices()
+  await eventually(`the ${way} path leaves no process`, () => now.left().length === 0)
+  await now.remove()
+}
+
+interface Stage {
+  readonly script?: () => string
+  /** Has a service of its own. */
+  readonly isAlone?: boolean
+}
+
+const ALONE: Stage = { isAlone: true }
+const aloneIf = (mayBeCold = false): Stage => ({ isAlone: mayBeCold })
+
 /** Plays the same on both paths, in folders of the same length, and compares everything. Returns what the cold path gave. */
-async function both<T = readonly Run[]>(play: Play, script: () => string = programFile): Promise<T> {
+async function both<T = readonly Run[]>(play: Play, stage: Stage = {}): Promise<T> {
+  const { script = programFile, isAlone = false } = stage
   const results: unknown[] = []
   for (const way of ['cold', 'warm'] as const) {
-    const now = new Scene(script())
+    const now = (isAlone ? undefined : shared.get(way)) ?? (await opened(script(), way))
     scene = now
-    if (way === 'warm') await now.startService()
+    // It is shared again when the case has succeeded.
+    if (!isAlone) shared.delete(way)
+    const before = now.left()
     const call: Call = ({ mayBeCold, env, ...rest }) =>
       now.call({
         args: ['fire', '--as', 'claude-code'],
@@ -43,9 +75,12 @@ async function both<T = readonly Run[]>(play: Play, script: () => string = progr
       })
     const result = await play(now, call, way)
     results.push(JSON.parse(steady(JSON.stringify(result)).replaceAll(now.base, 'BASE')))
-    await now.stopServices()
-    await eventually(`the ${way} path leaves no process`, () => now.left().length === 0)
-    await now.remove()
+    if (isAlone) await ends(now, way)
+    else {
+      await eventually('only the service is left', () => now.left().every((pid) => before.includes(pid)))
+      now.clear()
+      shared.set(way, now)
+    }
     scene = undefined
   }
   const [cold, warm] = results
@@ -53,7 +88,7 @@ async function both<T = readonly Run[]>(play: Play, script: () => string = progr
   return cold as T
 }
 
-function switched(way: 'cold' | 'warm'): Record<string, string> {
+function switched(way: Way): Record<string, string> {
   return way === 'cold' ? { CARABINER_SERVICE: 'off' } : {}
 }
 
@@ -86,9 +121,9 @@ describe.skipIf(!isServable)('what hooks say and do', () => {
     ['crashes, and blocks then', 2, [command('exit 1', { onFailure: 'block' })]],
     ['is killed', 0, [command('kill -9 $$')]],
     ['is killed, and blocks then', 2, [command('kill -SEGV $$', { onFailure: 'block' })]],
-    ['takes too long', 0, [command('sleep 60', { timeout: 1 })]],
-    ['takes too long, and blocks then', 2, [command('sleep 60', { timeout: 1, onFailure: 'block' })]],
-    ['ignores TERM', 2, [command(`trap '' TERM; sleep 60`, { timeout: 1, onFailure: 'block' })]],
+    ['takes too long', 0, [command('sleep 60', { timeout: 0.3 })]],
+    ['takes too long, and blocks then', 2, [command('sleep 60', { timeout: 0.3, onFailure: 'block' })]],
+    ['ignores TERM', 2, [command(`trap '' TERM; sleep 60`, { timeout: 0.3, onFailure: 'block' })]],
     ['is missing', 0, [command('/nowhere/hook')]],
     ['is missing, and blocks then', 2, [command('/nowhere/hook', { args: ['x'], onFailure: 'block' })]],
     ['is not a program', 2, [command('/etc/passwd', { args: ['x'], onFailure: 'block' })]],
@@ -167,7 +202,7 @@ for line in sys.stdin:
       const all: Run[] = []
       for (const text of ['crash', 'crash', 'hang', 'bad', 'throw', 'ls']) all.push(await call(asking(text)))
       return all
-    })
+    }, ALONE)
     expect(runs.map(({ code }) => code)).toEqual(codes)
   })
 
@@ -194,7 +229,7 @@ for line in sys.stdin:
       const before = await call(asking('bad'))
       write(now, 'second')
       return [before, await call(asking('bad')), await call(asking('bad'))]
-    })
+    }, ALONE)
     expect(runs.map(({ stderr }) => /first|second/.exec(stderr)?.[0])).toEqual(['first', 'second', 'second'])
   })
 
@@ -214,7 +249,7 @@ for line in sys.stdin:
         expect(now.left()).toEqual([(await now.service()).status.pid])
       }
       return [untrusted, trusted, edited, withdrawn]
-    })
+    }, ALONE)
     expect([untrusted, trusted, edited, withdrawn].map((run) => run?.code)).toEqual([0, 2, 2, 0])
     expect(edited?.stderr).toContain('no')
   })
@@ -230,31 +265,34 @@ for line in sys.stdin:
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     try {
-      const runs = await both(async (now, call) => {
-        now.file('home/policy.mjs', MCP_SERVER)
-        const mcp = { command: process.execPath, args: ['policy.mjs'] }
-        const settings = { mcp_servers: { policy: mcp }, allowed_private_hosts: ['127.0.0.1'] }
-        now.file('home/.amplifier/settings.json', { hooks: settings })
-        const all: Run[] = []
-        for (const hooks of [
-          [
-            {
-              type: 'mcp_tool',
-              server: 'policy',
-              tool: 'check',
-              input: { command: `$\{tool_input.command}` },
-            },
-          ],
-          [{ type: 'mcp_tool', server: 'absent', tool: 'check', input: {}, onFailure: 'block' }],
-          [{ type: 'http', url: `${origin}/deny` }],
-          [{ type: 'http', url: `${origin}/broken`, onFailure: 'block' }],
-          [{ type: 'http', url: 'http://127.0.0.1:1/closed', onFailure: 'block' }],
-        ]) {
-          own(now, ...hooks)
-          for (const text of ['ls', 'bad']) all.push(await call(asking(text)))
-        }
-        return all
-      }, programWithPackages)
+      const runs = await both(
+        async (now, call) => {
+          now.file('home/policy.mjs', MCP_SERVER)
+          const mcp = { command: process.execPath, args: ['policy.mjs'] }
+          const settings = { mcp_servers: { policy: mcp }, allowed_private_hosts: ['127.0.0.1'] }
+          now.file('home/.amplifier/settings.json', { hooks: settings })
+          const all: Run[] = []
+          for (const hooks of [
+            [
+              {
+                type: 'mcp_tool',
+                server: 'policy',
+                tool: 'check',
+                input: { command: `$\{tool_input.command}` },
+              },
+            ],
+            [{ type: 'mcp_tool', server: 'absent', tool: 'check', input: {}, onFailure: 'block' }],
+            [{ type: 'http', url: `${origin}/deny` }],
+            [{ type: 'http', url: `${origin}/broken`, onFailure: 'block' }],
+            [{ type: 'http', url: 'http://127.0.0.1:1/closed', onFailure: 'block' }],
+          ]) {
+            own(now, ...hooks)
+            for (const text of ['ls', 'bad']) all.push(await call(asking(text)))
+          }
+          return all
+        },
+        { ...ALONE, script: programWithPackages },
+      )
       expect(runs.map(({ code }) => code)).toEqual([0, 2, 2, 2, 2, 2, 2, 2, 2, 2])
       expect(asked.filter((url) => url === '/deny')).toHaveLength(4)
     } finally {
@@ -303,7 +341,7 @@ exit 2`
       own(now, command(TELL))
       const run = await call(given)
       return { run, told: now.read('home/told') }
-    })
+    }, aloneIf(given.mayBeCold))
     expect(run.code).toBe(2)
   })
 
@@ -323,7 +361,7 @@ exit 2`
       now.file('other/.amplifier/hooks/hooks.json', handlers(command('echo other >&2; exit 2')))
       const other = { env: { HOME: now.path('other') }, mayBeCold: true } as const
       return [await call({}), await call(other), await call({})]
-    })
+    }, ALONE)
   })
 
   it('a folder that is deleted', async () => {
@@ -335,7 +373,7 @@ exit 2`
       mkdirSync(now.path('gone'))
       const input = { ...BASH, cwd: now.project }
       return [first, await call({ cwd: now.path('gone'), through, input, mayBeCold: true })]
-    })
+    }, ALONE)
     expect(runs.map(({ code }) => code)).toEqual([2, 2])
   })
 
@@ -376,7 +414,7 @@ describe.skipIf(!isServable)('what callers send', () => {
       own(now, command('cat > "$HOME/got"; wc -c < "$HOME/got" >&2; exit 2'))
       const run = await call({ ...(input !== undefined && { input }), ...(mayBeCold && { mayBeCold }) })
       return [run, now.read('home/got').slice(0, 1000)]
-    })
+    }, aloneIf(mayBeCold))
   })
 
   it('standard input that never ends is the cold path', async () => {
@@ -387,7 +425,7 @@ describe.skipIf(!isServable)('what callers send', () => {
       child.stdin.write(JSON.stringify(BASH))
       setTimeout(() => child.stdin.end(), 1500)
       return [await ended(child), await call({})]
-    })
+    }, ALONE)
   })
 
   it('standard input from a file is read from where it is', async () => {

@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -17,6 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
 import { findServices, type Service, stopService } from '../../src/service/socket/running-services.js'
 import { ended, programFile, type Run } from '../cli/program.js'
 import { endLiving, living } from '../conformance/living.mjs'
@@ -44,6 +46,23 @@ export interface ClipCall {
 
 const MOST_TRIES = 20
 
+let compiled: string | undefined
+afterAll(() => {
+  if (compiled !== undefined) rmSync(dirname(compiled), { recursive: true })
+  compiled = undefined
+})
+
+/** Clip, compiled once for a file of tests. */
+function compiledClip(): string {
+  if (compiled === undefined) {
+    const clip = join(mkdtempSync(join(tmpdir(), 'carabiner-clip-')), 'clip')
+    compiled = clip
+    const { status, stderr } = spawnSync(compiler as string, ['-std=c11', '-O2', '-o', clip, SOURCE])
+    if (status !== 0) throw new Error(stderr.toString())
+  }
+  return compiled
+}
+
 /** A folder with a state home, whose service all callers in it share. */
 export class Scene {
   readonly base = realpathSync(mkdtempSync(join(tmpdir(), 'carabiner-warm-')))
@@ -52,8 +71,18 @@ export class Scene {
 
   constructor(script = programFile()) {
     this.script = script
-    const { status, stderr } = spawnSync(compiler as string, ['-std=c11', '-O2', '-o', this.clip, SOURCE])
-    if (status !== 0) throw new Error(stderr.toString())
+    copyFileSync(compiledClip(), this.clip)
+    mkdirSync(this.home)
+    mkdirSync(this.project)
+  }
+
+  /** Everything is gone but the service, which then meets new folders. */
+  clear(): void {
+    const state = this.path('state/carabiner')
+    const beside = readdirSync(this.base).filter((name) => name !== 'clip' && name !== 'state')
+    const inState = (existsSync(state) ? readdirSync(state) : []).filter((name) => name !== 'service')
+    const paths = [...beside.map((name) => this.path(name)), ...inState.map((name) => join(state, name))]
+    for (const path of paths) rmSync(path, { recursive: true, force: true })
     mkdirSync(this.home)
     mkdirSync(this.project)
   }

@@ -1,8 +1,13 @@
 // Checkpoints: the tree of RFC 6962, signed notes, and what an administrator of the database cannot do unnoticed.
 
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newKeyPair } from '../../src/files/ed25519.js'
 import { checkedCheckpoint, makeCheckpoint } from '../../src/fleet/checkpoint/checkpoint.js'
+import { readExport, writeExport } from '../../src/fleet/checkpoint/export.js'
+import { databaseSource } from '../../src/fleet/checkpoint/source.js'
 import { treeRoot } from '../../src/fleet/checkpoint/tree.js'
 import { verifyFleet } from '../../src/fleet/checkpoint/verify.js'
 import { searchRecords } from '../../src/fleet/database/audit-query.js'
@@ -62,11 +67,17 @@ describe.runIf(hasPostgres)('checkpoints', () => {
   let first: string
   let kept: string
   let last: string | undefined
+  let folder: string
+  let made = 0
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'carabiner-export-'))
     server = await Postgres.start()
   })
-  afterAll(() => server?.stop())
+  afterAll(() => {
+    server?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
   const append = async (machine: string, lines: Lines) => {
     const { first, prev, count, last, text } = lines
@@ -76,8 +87,27 @@ describe.runIf(hasPostgres)('checkpoints', () => {
   const admin = () => databases[1] as Database
   const checkpoint = () =>
     admin().snapshot((client) => makeCheckpoint(client, { org: ORG, key, time, ...(last && { kept: last }) }))
-  const verify = (...kept: string[]) =>
-    admin().snapshot((client) => verifyFleet(client, { ...options, kept }))
+  /** Whatever the database says, its export says the same, but for what only searches see. */
+  const verify = async (...kept: string[]) => {
+    const found = await admin().snapshot((client) =>
+      verifyFleet(databaseSource(client), { ...options, kept }),
+    )
+    const problems = found.problems.filter((one) => !one.includes('listed under something else'))
+    const problemCount = problems.length
+    const same = { ...found, ok: problemCount === 0, problems, problemCount }
+    expect(await verifyExport(await exported(), ...kept)).toEqual(same)
+    return found
+  }
+  const exported = async () => {
+    const path = join(folder, `export-${made++}.jsonl`)
+    const head = { org: ORG, rootKey: key.publicKey.toString('base64url'), time }
+    await admin().snapshot((client) => writeExport(path, head, databaseSource(client)))
+    return path
+  }
+  const verifyExport = async (path: string, ...kept: string[]) => {
+    const source = await readExport(path)
+    return verifyFleet(source, { ...options, kept }).finally(() => source.close())
+  }
   const lines: Lines[] = []
 
   beforeEach(async () => {
@@ -119,6 +149,35 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     expect(() => checkedCheckpoint(kept, newKeyPair().publicKey)).toThrow('is not signed by the key')
     const doctored = kept.replace(/ 6:/, ' 5:')
     expect(() => checkedCheckpoint(doctored, key.publicKey)).toThrow('another list of chains')
+  })
+
+  it('find any change of an export, and any part that is missing', async () => {
+    const text = readFileSync(await exported(), 'utf8')
+    const path = join(folder, 'changed.jsonl')
+    const isFound = async (changed: string) => {
+      writeFileSync(path, changed)
+      const found = await verifyExport(path, kept).catch((error: Error) => error)
+      return found instanceof Error ? found.message !== '' : !found.ok
+    }
+    expect(await isFound(text)).toBe(false)
+    const lines = text.split('\n').slice(0, -1)
+    const without = (n: number) => lines.filter((_, i) => i !== n)
+    for (const [i, line] of lines.entries()) {
+      const end = (some: readonly string[]) => [...some.slice(0, -1), `{"type":"end","lines":${some.length}}`]
+      const isName = line.startsWith('{"type":"machine"')
+      expect(await isFound(`${without(i).join('\n')}\n`), `without ${line}`).toBe(true)
+      if (!isName) expect(await isFound(`${end(without(i)).join('\n')}\n`), `cut ${line}`).toBe(true)
+      const at = (i * 37) % line.length
+      const other = `${line.slice(0, at)}${line[at] === '5' ? '6' : '5'}${line.slice(at + 1)}`
+      if (isName || i === 0) continue
+      expect(await isFound(`${lines.toSpliced(i, 1, other).join('\n')}\n`), other).toBe(true)
+      expect(await isFound(`${end(lines.toSpliced(i, 0, line)).join('\n')}\n`), `twice ${line}`).toBe(true)
+    }
+    for (const cut of [0, 1, text.length >> 1, text.length - 2])
+      expect(await isFound(text.slice(0, cut))).toBe(true)
+    expect(await isFound(`${text}${lines[1]}\n`)).toBe(true)
+    await expect(readExport(join(folder, 'none'))).rejects.toThrow('ENOENT')
+    await expect(readExport(folder)).rejects.toThrow('EISDIR')
   })
 
   it('stay valid while machines go on', async () => {
@@ -181,7 +240,7 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     ],
     [
       'removes the newest checkpoint and cuts back',
-      'checkpoint 2, which you kept, is missing in the database',
+      'checkpoint 2, which you kept, is missing',
       () => ['delete from fleet.checkpoint where number = 2', ...cutTo(0, 5)],
     ],
     [
@@ -225,7 +284,7 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     for (const kept of [[first], [first, forged], [forged, first]]) {
       const { problems } = await verify(...kept)
       expect(problems.join('\n')).toContain('record 5 is another one than in a checkpoint')
-      expect(problems.join('\n')).toContain('checkpoint 1 in the database is not the one that you kept')
+      expect(problems.join('\n')).toContain('checkpoint 1 is not the one that you kept')
     }
   })
 
@@ -298,7 +357,7 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     const theirs = await opened(fleet.owner, 'other')
     try {
       expect(await searchRecords(theirs, { limit: 100 })).toEqual([])
-      expect(await theirs.snapshot((client) => verifyFleet(client, options))).toMatchObject({
+      expect(await theirs.snapshot((client) => verifyFleet(databaseSource(client), options))).toMatchObject({
         ...{ ok: true, chains: 0, records: 0, checkpoints: 0 },
       })
     } finally {

@@ -209,6 +209,13 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
       code: 0,
       out: expect.stringContaining('whole: 3 records in 2 chains'),
     })
+    expect(await type(next('carabiner fleet audit export'))).toMatchObject({
+      ...{ code: 0, out: expect.stringContaining('3 records in 2 chains and 1 checkpoint are in') },
+    })
+    const verifyFile = next('carabiner fleet audit verify records.jsonl').replace('KEY', rootKey)
+    expect(await type(verifyFile, 'admin', 'postgres://127.0.0.1:1/none')).toMatchObject({
+      ...{ code: 0, out: expect.stringContaining('whole: 3 records in 2 chains, 1 checkpoint') },
+    })
     expect(await type('carabiner fleet checkpoint --out checkpoints')).toMatchObject({ code: 0 })
     expect(await type('carabiner fleet checkpoint --out elsewhere')).toMatchObject({ code: 1 })
     expect((await type('carabiner fleet audit evidence')).out).toBe('no break was noticed\n')

@@ -1,6 +1,7 @@
 // An audit log whose entries are written on a machine, shipped, and read back from the database of its fleet.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { databaseSource } from '../../src/fleet/checkpoint/source.js'
 import { verifyFleet } from '../../src/fleet/checkpoint/verify.js'
 import { type FleetQuery, searchRecords } from '../../src/fleet/database/audit-query.js'
 import type { Database } from '../../src/fleet/database/connection.js'
@@ -83,7 +84,9 @@ export class ShippedLog {
   async verify({ expect, onLine, signal }: VerifyOptions = {}): Promise<Verification> {
     signal?.throwIfAborted()
     const { database, rootKey } = this.#options
-    const { records, problems: found } = await database.snapshot((client) => verifyFleet(client, { rootKey }))
+    const { records, problems: found } = await database.snapshot((client) =>
+      verifyFleet(databaseSource(client), { rootKey }),
+    )
     const problems: Problem[] = found.map((what) => ({ file: this.local.place, line: 0, what }))
     const entries = (await this.search()).toReversed()
     for (const _ of entries) onLine?.()

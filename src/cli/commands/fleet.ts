@@ -14,7 +14,7 @@ export const command: Command<typeof OPTIONS> = {
   positionals: ['[ACTION]', '[WHAT]', '[WHICH]', '[CODE]', '[MORE]'],
   completes: [ACTION_NAMES],
   about:
-    'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them, people says who may answer their questions, policy signs one policy for all of them and rolls it out (build, sign, publish, promote, rollback, renew, signers, list, diff), trust says which hooks run on every machine without another review and which never do, status --database says which of them do not enforce what they should, audit searches their records, audit verify checks them against a signed checkpoint. ' +
+    'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them, people says who may answer their questions, policy signs one policy for all of them and rolls it out (build, sign, publish, promote, rollback, renew, signers, list, diff), trust says which hooks run on every machine without another review and which never do, status --database says which of them do not enforce what they should, audit searches their records, audit verify checks them against a signed checkpoint, audit export writes them to a file that verify checks, too. ' +
     'On a machine: join, leave, ship (sends its records and questions, and fetches answers; sessions do so by themselves), policy fetch, status (the default), shadow (what a policy in shadow mode would have changed). For a person who answers: key makes a key, approvals lists the questions of all machines, answer ID allow (or deny) signs an answer. carabiner docs fleet shows them in order.',
   options: OPTIONS,
   exits: [

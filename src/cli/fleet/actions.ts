@@ -63,8 +63,8 @@ export const ACTIONS = {
   },
   key: { words: 0, options: ['out'], isPersonal: true, load: () => import('./key.js') },
   audit: {
-    words: 1,
-    options: [...DATABASE, 'lines', 'machine', ...FILTERS, 'checkpoint', 'root-key'],
+    words: 2,
+    options: [...DATABASE, 'lines', 'machine', ...FILTERS, 'checkpoint', 'root-key', 'out'],
     isPersonal: false,
     load: () => import('./audit.js'),
   },

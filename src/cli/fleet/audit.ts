@@ -1,32 +1,36 @@
-// `fleet audit`: searches the records of all machines; `verify`: whether they are whole; `evidence`: breaks that were noticed.
+// `fleet audit`: searches the records of all machines; `verify`: whether they are whole; `export`: all in a file; `evidence`: breaks.
 
 import { readFileSync } from 'node:fs'
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
-import { localTime } from '../../core/base/time.js'
+import { localTime, timestamp } from '../../core/base/time.js'
 import { callerPath } from '../../files/caller.js'
 import { publicKeyFrom } from '../../files/ed25519.js'
 import { readMembership } from '../../files/fleet-marker.js'
 import { fleetPlace } from '../../files/fleet-places.js'
 import { isFolder } from '../../files/folder.js'
-import { verifyFleet } from '../../fleet/checkpoint/verify.js'
+import { readExport, writeExport } from '../../fleet/checkpoint/export.js'
+import { databaseSource } from '../../fleet/checkpoint/source.js'
+import { type FleetVerification, verifyFleet } from '../../fleet/checkpoint/verify.js'
 import { type FleetEntry, searchRecords } from '../../fleet/database/audit-query.js'
 import type { Database } from '../../fleet/database/connection.js'
 import type { Break } from '../../fleet/protocol.js'
 import { FILTERS, type FilterOptions, filterOf } from '../../store/audit/filter.js'
 import { chosen } from '../command.js'
-import { columns, counted } from '../print/lines.js'
-import { EXIT, usage } from '../refusal.js'
-import { type Given, withDatabase } from './action.js'
+import { columns, counted, shortPath } from '../print/lines.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
+import { type Given, orgOf, withDatabase } from './action.js'
 import { keptIn } from './kept-checkpoints.js'
 
 export async function run(given: Given): Promise<number> {
   const verb = chosen(
     given.words[0] ?? 'search',
-    ['search', 'verify', 'evidence'] as const,
+    ['search', 'verify', 'evidence', 'export'] as const,
     'carabiner fleet audit has no action',
   )
-  const { options } = given
+  const { options, words } = given
+  if (words.length > 1 && verb !== 'verify') throw usage(`carabiner fleet audit ${verb} takes no file`)
+  if (verb !== 'export' && options.out !== undefined) throw usage('--out is for carabiner fleet audit export')
   if (verb !== 'verify' && (options.checkpoint !== undefined || options['root-key'] !== undefined))
     throw usage('--checkpoint and --root-key are for carabiner fleet audit verify')
   if (verb === 'search') return searched(given)
@@ -34,7 +38,7 @@ export async function run(given: Given): Promise<number> {
     (name) => options[name] !== undefined,
   )
   if (filter !== undefined) throw usage(`--${filter} does not work with carabiner fleet audit ${verb}`)
-  return verb === 'verify' ? verified(given) : evidence(given)
+  return { verify: verified, evidence, export: exported }[verb](given)
 }
 
 async function searched({ options, output }: Given): Promise<number> {
@@ -74,36 +78,91 @@ function cells({ machine, entry }: FleetEntry): string[] {
   ]
 }
 
-async function verified({ options, output }: Given): Promise<number> {
+/** Of an export if one is named, else of the database. */
+async function verified(given: Given): Promise<number> {
+  const { options, words } = given
   const kept = options.checkpoint === undefined ? undefined : checkpointsAt(options.checkpoint)
+  const file = words[1]
+  if (file !== undefined) return verifiedFile(callerPath(file), kept, given)
   return withDatabase(options, async (database) => {
-    const { key, isPinned } = await rootKeyOf(options['root-key'], database)
+    const root = await rootKeyOf(options['root-key'], async () => databaseKey(database))
     const found = await database.snapshot((client) =>
-      verifyFleet(client, { rootKey: key, ...(kept !== undefined && { kept }) }),
+      verifyFleet(databaseSource(client), { rootKey: root.key, ...(kept !== undefined && { kept }) }),
     )
-    return output.result(
-      { ...found, pinned: isPinned },
-      (paint) => [
-        `${found.ok ? paint.green('whole') : paint.red('not whole')}: ${counted(found.records, 'record')} in ${counted(found.chains, 'chain')}, ${counted(found.checkpoints, 'checkpoint')}`,
-        ...(found.evidence === 0
-          ? []
-          : [
-              `  breaks were noticed ${found.evidence === 1 ? 'once' : counted(found.evidence, 'time')}: carabiner fleet audit evidence lists them`,
-            ]),
-        ...found.problems.map((one) => `  ${visible(one)}`),
-        ...(found.problemCount > found.problems.length
-          ? [`  and ${found.problemCount - found.problems.length} more`]
-          : []),
-        ...(isPinned
-          ? []
-          : ['  note: the key comes from the database itself; give --root-key, as fleet init printed it']),
-        ...(kept === undefined
-          ? ['  note: only with --checkpoint, checkpoints that were removed from the database are missed']
-          : []),
-      ],
-      found.ok ? EXIT.ok : EXIT.failed,
-    )
+    return told(found, { ...root, isKept: kept !== undefined, where: 'database' }, given)
   })
+}
+
+async function verifiedFile(
+  path: string,
+  kept: readonly string[] | undefined,
+  given: Given,
+): Promise<number> {
+  const unusable = (error: unknown) => {
+    throw new Refusal('FLEET_UNUSABLE', `The export cannot be used: ${textOf(error)}`, {
+      hint: 'Nothing in it is proven. Let the auditor export it again.',
+    })
+  }
+  const source = await readExport(path).catch(unusable)
+  try {
+    const root = await rootKeyOf(given.options['root-key'], async () => publicKeyFrom(source.head.rootKey))
+    const options = { rootKey: root.key, ...(kept !== undefined && { kept }) }
+    const found = await verifyFleet(source, options).catch(unusable)
+    return await told(found, { ...root, isKept: kept !== undefined, where: 'export' }, given)
+  } finally {
+    await source.close()
+  }
+}
+
+interface Verified {
+  readonly isPinned: boolean
+  readonly isKept: boolean
+  readonly where: 'database' | 'export'
+}
+
+function told(
+  found: FleetVerification,
+  { isPinned, isKept, where }: Verified,
+  { output }: Given,
+): Promise<number> {
+  return output.result(
+    { ...found, pinned: isPinned },
+    (paint) => [
+      `${found.ok ? paint.green('whole') : paint.red('not whole')}: ${counted(found.records, 'record')} in ${counted(found.chains, 'chain')}, ${counted(found.checkpoints, 'checkpoint')}`,
+      ...(found.evidence === 0
+        ? []
+        : [
+            `  breaks were noticed ${found.evidence === 1 ? 'once' : counted(found.evidence, 'time')}: carabiner fleet audit evidence lists them`,
+          ]),
+      ...found.problems.map((one) => `  ${visible(one)}`),
+      ...(found.problemCount > found.problems.length
+        ? [`  and ${found.problemCount - found.problems.length} more`]
+        : []),
+      ...(isPinned
+        ? []
+        : [`  note: the key comes from the ${where} itself; give --root-key, as fleet init printed it`]),
+      ...(isKept
+        ? []
+        : [`  note: only with --checkpoint, checkpoints that were removed from the ${where} are missed`]),
+    ],
+    found.ok ? EXIT.ok : EXIT.failed,
+  )
+}
+
+async function exported({ options, output }: Given): Promise<number> {
+  if (options.out === undefined) throw usage('Type carabiner fleet audit export --out FILE')
+  const file = callerPath(options.out)
+  const total = await withDatabase(options, async (database) => {
+    const rootKey = (await databaseKey(database)).toString('base64url')
+    const head = { org: orgOf(options), rootKey, time: timestamp() }
+    return database.snapshot((client) => writeExport(file, head, databaseSource(client)))
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? usage(`${shortPath(file)} is there already; name another file`) : error
+  })
+  return output.result({ file, ...total }, () => [
+    `${counted(total.records, 'record')} in ${counted(total.chains, 'chain')} and ${counted(total.checkpoints, 'checkpoint')} are in ${shortPath(file)}`,
+    '  carabiner fleet audit verify FILE checks them without the database',
+  ])
 }
 
 /** A file, or a folder with all of them. */
@@ -167,18 +226,23 @@ async function evidence({ options, output }: Given): Promise<number> {
   )
 }
 
-/** Given, else known to this machine, else what the database says, which an administrator could have changed. */
-async function rootKeyOf(
-  text: string | undefined,
-  database: Database,
-): Promise<{ readonly key: Buffer; readonly isPinned: boolean }> {
+interface RootKey {
+  readonly key: Buffer
+  readonly isPinned: boolean
+}
+
+/** Given, else known to this machine, else what the records themselves come with, which somebody could have changed. */
+async function rootKeyOf(text: string | undefined, own: () => Promise<Buffer | undefined>): Promise<RootKey> {
   const known = text ?? (fleetPlace() ? readMembership()?.rootKey : undefined)
   const key = known === undefined ? undefined : publicKeyFrom(known)
   if (known !== undefined && !key)
     throw usage('--root-key must be the public key that carabiner fleet init printed')
-  if (key) return { key, isPinned: true }
+  return key ? { key, isPinned: true } : { key: (await own()) ?? Buffer.alloc(0), isPinned: false }
+}
+
+async function databaseKey(database: Database): Promise<Buffer> {
   const [row] = await database.rows<{ root_key: Buffer }>(
     'select root_key from fleet.org where org = fleet.own_org()',
   )
-  return { key: row?.root_key ?? Buffer.alloc(0), isPinned: false }
+  return row?.root_key ?? Buffer.alloc(0)
 }

@@ -25,7 +25,7 @@ export interface Checkpoint {
   /** The SHA-256 of the checkpoint before it; zeros for the first. */
   readonly previous: string
   readonly leaves: readonly Leaf[]
-  /** What was noticed about breaks, as `evidenceIn` says it. */
+  /** What was noticed about breaks, as `evidenceTexts` says it. */
   readonly evidence: readonly string[]
 }
 
@@ -83,8 +83,10 @@ export function digestOf(text: string): string {
   return hash('sha256', text)
 }
 
+export type Chain = Leaf & { readonly chain: string }
+
 /** All chains, in the order in which they are in a checkpoint. */
-export async function leavesIn(client: Client): Promise<readonly (Leaf & { readonly chain: string })[]> {
+export async function leavesIn(client: Client): Promise<readonly Chain[]> {
   const { rows } = await client.query<{
     chain: string
     machine: string
@@ -105,20 +107,27 @@ export async function leavesIn(client: Client): Promise<readonly (Leaf & { reado
   }))
 }
 
-/** All evidence, a line each, in an order that does not depend on when it was committed. */
-export async function evidenceIn(client: Client): Promise<readonly string[]> {
-  const { rows } = await client.query<{
-    machine: string
-    log: string
-    epoch: number
-    kind: string
-    seq: string
-    held: string | null
-    sent: string | null
-    line: string | null
-  }>(
+/** A break that was noticed. */
+export interface Evidence {
+  readonly machine: string
+  readonly log: string
+  readonly epoch: number
+  readonly kind: string
+  readonly seq: string
+  readonly held: string | null
+  readonly sent: string | null
+  readonly line: string | null
+}
+
+export async function evidenceRows(client: Client): Promise<readonly Evidence[]> {
+  const { rows } = await client.query<Evidence>(
     'select machine, log, epoch, kind, seq, held, sent, line from fleet.evidence where org = fleet.own_org()',
   )
+  return rows
+}
+
+/** A line each, in an order that does not depend on when it was committed. */
+export function evidenceTexts(rows: readonly Evidence[]): readonly string[] {
   return rows
     .map(({ machine, log, epoch, kind, seq, held, sent, line }) =>
       ['evidence', machine, log, epoch, kind, seq, digestOf(JSON.stringify([held, sent, line]))].join(' '),
@@ -146,7 +155,7 @@ export async function makeCheckpoint(
   if (last) await checkKept(client, last.checkpoint)
   const number = (last?.checkpoint.number ?? 0) + 1
   const leaves = (await leavesIn(client)).map(({ chain: _, ...leaf }) => leaf)
-  const evidence = await evidenceIn(client)
+  const evidence = evidenceTexts(await evidenceRows(client))
   const previous = last ? digestOf(last.text) : NONE
   const text = checkpointText({ org, number, time, previous, leaves, evidence }, key)
   await put(client, number, text)

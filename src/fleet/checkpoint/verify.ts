@@ -1,20 +1,13 @@
-// Verifies what the database has: every byte of every record, and that everything in signed checkpoints is still there.
+// Verifies what a database or an export has: every byte of every record, and that everything in signed checkpoints is still there.
 
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { isIntact, markOf } from '../../store/audit/chain.js'
 import type { Link } from '../../store/audit-log.js'
-import type { Client } from '../database/connection.js'
 import { listingOf, UNREADABLE } from '../listing.js'
 import { prunes } from '../machine/log-lines.js'
-import {
-  type Checkpoint,
-  checkedCheckpoint,
-  digestOf,
-  evidenceIn,
-  type Leaf,
-  leavesIn,
-} from './checkpoint.js'
+import { type Checkpoint, checkedCheckpoint, digestOf, evidenceTexts, type Leaf } from './checkpoint.js'
+import type { FleetRecord, FleetSource } from './source.js'
 
 export interface FleetVerification {
   readonly ok: boolean
@@ -36,23 +29,25 @@ export interface FleetVerifyOptions {
 }
 
 const MOST_PROBLEMS = 100
-const PAGE = 2000
 
-type Chain = Leaf & { readonly chain: string }
-
-/** Reads everything in one snapshot of the database. Throws only if it cannot be read. */
-export async function verifyFleet(client: Client, options: FleetVerifyOptions): Promise<FleetVerification> {
+/** Throws only if it cannot be read. */
+export async function verifyFleet<C extends Leaf>(
+  source: FleetSource<C>,
+  options: FleetVerifyOptions,
+): Promise<FleetVerification> {
   const problems = new Problems()
-  const names = await machineNames(client)
-  const expected = await expectationsIn(client, options, problems)
-  const evidence = await evidenceIn(client)
+  const names = await source.names()
+  const expected = await expectationsIn(source, options, problems)
+  const evidence = evidenceTexts(await source.evidence())
   const breaks = new Breaks(evidence)
-  const chains = await leavesIn(client)
+  const chains = new Set<string>()
   let records = 0
-  for (const chain of chains) {
+  for await (const chain of source.chains()) {
     const key = keyOf(chain)
     const problem = (what: string) => problems.add(`${nameOf(chain, names)}: ${what}`)
-    records += await checkChain(client, chain, {
+    if (chains.has(key)) problem('it is there twice')
+    chains.add(key)
+    records += await checkChain(source.records(chain), chain, {
       problem,
       wanted: expected.chains.get(key),
       isExplained: breaks.explains(chain),
@@ -69,7 +64,7 @@ export async function verifyFleet(client: Client, options: FleetVerifyOptions): 
   const { all, count } = problems
   return {
     ok: count === 0,
-    ...{ chains: chains.length, records, checkpoints: expected.checkpoints, evidence: evidence.length },
+    ...{ chains: chains.size, records, checkpoints: expected.checkpoints, evidence: evidence.length },
     ...{ problems: all, problemCount: count },
   }
 }
@@ -90,13 +85,6 @@ function keyOf({ machine, log, epoch }: Leaf): string {
 
 function nameOf({ machine, log, epoch }: Leaf, names: ReadonlyMap<string, string>): string {
   return `${names.get(machine) ?? machine}, log ${log.slice(0, 8)}${epoch > 1 ? `, chain ${epoch}` : ''}`
-}
-
-async function machineNames(client: Client): Promise<ReadonlyMap<string, string>> {
-  const { rows } = await client.query<{ machine: string; name: string }>(
-    'select machine, name from fleet.machine where org = fleet.own_org()',
-  )
-  return new Map(rows.map(({ machine, name }) => [machine, name]))
 }
 
 // ---- checkpoints ----------------------------------------------------------------------------------------------
@@ -129,10 +117,8 @@ class Expectations {
   }
 }
 
-const FEW = 10
-
 async function expectationsIn(
-  client: Client,
+  source: Pick<FleetSource, 'checkpoints'>,
   { rootKey, kept = [] }: FleetVerifyOptions,
   problems: Problems,
 ): Promise<Expectations> {
@@ -148,7 +134,7 @@ async function expectationsIn(
   /** By number: the digest of its text. */
   const digests = new Map<number, string>()
   let before: string | undefined
-  for await (const { number, note } of notesIn(client)) {
+  for await (const { number, note } of source.checkpoints()) {
     const one = checked(note, `checkpoint ${number}`)
     const place = digests.size + 1
     if (one && one.number !== place) problems.add(`checkpoint ${place} is missing`)
@@ -164,24 +150,11 @@ async function expectationsIn(
     expected.add(own)
     problems.add(
       digests.has(own.number)
-        ? `checkpoint ${own.number} in the database is not the one that you kept`
-        : `checkpoint ${own.number}, which you kept, is missing in the database`,
+        ? `checkpoint ${own.number} is not the one that you kept`
+        : `checkpoint ${own.number}, which you kept, is missing`,
     )
   }
   return expected
-}
-
-/** A few at a time: each has a line for every chain. */
-async function* notesIn(client: Client): AsyncGenerator<{ readonly number: number; readonly note: string }> {
-  for (let after = 0; ; ) {
-    const { rows } = await client.query<{ number: string; note: string }>(
-      'select number, note from fleet.checkpoint where org = fleet.own_org() and number > $1 order by number limit $2',
-      [after, FEW],
-    )
-    for (const { number, note } of rows) yield { number: Number(number), note }
-    if (rows.length < FEW) return
-    after = Number(rows.at(-1)?.number)
-  }
 }
 
 function linkText({ seq, hash }: Link): string {
@@ -208,17 +181,6 @@ class Breaks {
 
 // ---- records --------------------------------------------------------------------------------------------------
 
-interface Row {
-  readonly seq: string
-  readonly hash: string
-  readonly line: string
-  readonly kind: string
-  readonly verdict: string | null
-  readonly session: string | null
-  readonly at: Date
-  readonly received: Date
-}
-
 interface Checking {
   readonly wanted: Wanted | undefined
   /** Whether there is evidence of a break before it. */
@@ -228,8 +190,8 @@ interface Checking {
 
 /** Returns the number of records. */
 async function checkChain(
-  client: Client,
-  { chain, epoch, base, head }: Chain,
+  rows: AsyncIterable<FleetRecord>,
+  { epoch, base, head }: Leaf,
   { wanted, isExplained, problem }: Checking,
 ): Promise<number> {
   const hashes = new Map(wanted?.hashes)
@@ -244,21 +206,13 @@ async function checkChain(
     hashes.delete(seq)
   }
   see(base.seq, base.hash)
-  for (let from = base.seq; ; from = before.seq) {
-    const { rows } = await client.query<Row>(
-      `select seq, encode(hash, 'hex') as hash, line, kind, verdict, session, at, received
-        from fleet.record where org = fleet.own_org() and chain = $1 and seq > $2 order by seq limit $3`,
-      [chain, from, PAGE],
-    )
-    for (const row of rows) {
-      records++
-      const seq = Number(row.seq)
-      for (const what of rowProblems(row, before)) problem(what)
-      isPruned ||= row.kind === 'pruned' && isPruning(row.line, base)
-      see(seq, row.hash)
-      before = { seq, hash: row.hash }
-    }
-    if (rows.length < PAGE) break
+  for await (const row of rows) {
+    records++
+    const { seq, hash } = row
+    for (const what of rowProblems(row, before)) problem(what)
+    isPruned ||= base.seq > 0 && isPruning(row.line, base)
+    see(seq, hash)
+    before = { seq, hash }
   }
   if (before.seq !== head.seq || before.hash !== head.hash)
     problem(`it ends with record ${before.seq}, and its head is record ${head.seq}`)
@@ -271,13 +225,20 @@ async function checkChain(
 
 /** Whether it records that everything up to there was removed on the machine to save space. */
 function isPruning(line: string, upTo: Link): boolean {
-  const { first, last, lastHash } = entryIn(line) ?? {}
-  if (typeof first !== 'number' || typeof last !== 'number' || typeof lastHash !== 'string') return false
+  if (!line.includes('"pruned"')) return false
+  const { kind, first, last, lastHash } = entryIn(line) ?? {}
+  if (
+    kind !== 'pruned' ||
+    typeof first !== 'number' ||
+    typeof last !== 'number' ||
+    typeof lastHash !== 'string'
+  )
+    return false
   return prunes({ first, last, lastHash }, upTo)
 }
 
-function* rowProblems(row: Row, before: { readonly seq: number; readonly hash: string }): Generator<string> {
-  const seq = Number(row.seq)
+function* rowProblems(row: FleetRecord, before: Link): Generator<string> {
+  const { seq } = row
   const line = Buffer.from(row.line)
   const mark = markOf(line)
   if (seq !== before.seq + 1) yield `records ${before.seq + 1} to ${seq - 1} are missing`
@@ -291,11 +252,12 @@ function* rowProblems(row: Row, before: { readonly seq: number; readonly hash: s
 }
 
 /** Whether searches find the record by what it says. They read every unreadable one themselves. */
-function isListed(row: Row): boolean {
-  if (row.kind === UNREADABLE) return true
-  const { at, kind, verdict, session } = listingOf(row.line)
-  const time = at === null ? row.received.getTime() : Date.parse(at)
-  return row.kind === kind && row.verdict === verdict && row.session === session && row.at.getTime() === time
+function isListed({ line, listed }: FleetRecord): boolean {
+  if (!listed || listed.kind === UNREADABLE) return true
+  const { at, kind, verdict, session } = listingOf(line)
+  const time = at === null ? listed.received.getTime() : Date.parse(at)
+  const isSame = listed.kind === kind && listed.verdict === verdict && listed.session === session
+  return isSame && listed.at.getTime() === time
 }
 
 function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {

@@ -61,6 +61,7 @@ describe('data', () => {
   it('is not what runs', () => {
     expect(scripts('cat TODO.md | ./check.sh')).toEqual({ files: ['check.sh'], absent: [] })
     expect(scripts('cat TODO.md | sh check.sh')).toEqual({ files: ['check.sh'], absent: [] })
+    expect(scripts('cat TODO.md | sh /dev/shm/none/check.sh').files).toEqual([])
   })
 
   it.each([
@@ -71,6 +72,8 @@ describe('data', () => {
     'cat run | perl /proc/self/fd/0',
     'cat run | ruby //dev/stdin',
     'cat run | php /dev/stdin',
+    'cat run | sh /dev/shm/../stdin',
+    'cat run | sh /dev/shm/x/../../fd/0',
     'cat run | unknown-tool',
     'sh -c "$(cat run)"',
     'eval "$(cat run)"',

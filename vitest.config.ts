@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { AGENT_VARIABLES } from './src/files/agent-shell.js'
+import { keepInMemory } from './test/memory-folder.js'
 import { testsAsPerson } from './test/person.js'
 import { type ProjectName, testFiles } from './test/projects.js'
 import { isLarge } from './test/property/runs.js'
@@ -9,6 +10,9 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 // Node 20 reads it at every start, which takes longer than most tests; those that need one set their own.
 delete process.env.NODE_EXTRA_CA_CERTS
+
+// The long run of CI keeps to the disk: it has tests of other users, and of files on two devices.
+if (!isLarge) keepInMemory()
 
 const files = testFiles(here('.'))
 

@@ -2,7 +2,6 @@
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { HookInput } from '../../../src/author/hook-input.js'
 import { parseHookInput } from '../../../src/author/hook-input.js'
@@ -45,9 +44,9 @@ export class GuardedProject {
   readonly data: string
   readonly records: Record[] = []
 
-  /** In a home of its own, or in this one. */
+  /** In a home of its own, or in this one. The presets let commands delete files below /tmp. */
   constructor(home?: string) {
-    this.root = home === undefined ? realpathSync(mkdtempSync(join(tmpdir(), 'guard-'))) : dirname(home)
+    this.root = home === undefined ? realpathSync(mkdtempSync('/tmp/guard-')) : dirname(home)
     this.home = home ?? join(this.root, 'home')
     this.folder = join(this.home, 'proj')
     this.data = join(this.root, 'carabiner')

@@ -226,7 +226,7 @@ export function isWriter({ program, name }: Call): boolean {
 }
 
 /** These can hold another command's output: `cat x | python3 /dev/stdin`. Files in /dev/shm are ordinary ones. */
-const NO_FILE = /^\/+(?:dev(?!\/+shm\/(?!.*\/\.\.(?:\/|$)))|proc|sys)(?:\/|$)/s
+const NO_FILE = /^\/+(?:dev(?!\/+shm\/(?!(?:.*\/)?\.\.(?:\/|$)))|proc|sys)(?:\/|$)/s
 
 /** Whether it runs one file, and nothing that another command writes for it. */
 export function isRunner({ program, name, words }: Call): boolean {

@@ -61,7 +61,7 @@ describe('data', () => {
   it('is not what runs', () => {
     expect(scripts('cat TODO.md | ./check.sh')).toEqual({ files: ['check.sh'], absent: [] })
     expect(scripts('cat TODO.md | sh check.sh')).toEqual({ files: ['check.sh'], absent: [] })
-    expect(scripts('cat TODO.md | sh /dev/shm/none/check.sh').files).toEqual([])
+    expect(scripts('cat TODO.md | python3 /dev/shm/none/check.py').files).toEqual([])
   })
 
   it.each([
@@ -72,8 +72,8 @@ describe('data', () => {
     'cat run | perl /proc/self/fd/0',
     'cat run | ruby //dev/stdin',
     'cat run | php /dev/stdin',
-    'cat run | sh /dev/shm/../stdin',
-    'cat run | sh /dev/shm/x/../../fd/0',
+    'cat run | python3 /dev/shm/../tty',
+    'cat run | node /dev/shm/x/../../tty',
     'cat run | unknown-tool',
     'sh -c "$(cat run)"',
     'eval "$(cat run)"',

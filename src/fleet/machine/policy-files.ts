@@ -15,7 +15,8 @@ import {
   metadataFolder,
 } from '../../files/fleet-policy.js'
 import { discard, isDiscarded, makePrivate, namesIn, removeDiscarded } from '../../files/folder.js'
-import { placeWhole, readIfThere, readPlainBytes, removeIfThere } from '../../files/plain-file.js'
+import { lstatIfThere } from '../../files/if-there.js'
+import { placeWhole, readIfThere, readPlainBytes } from '../../files/plain-file.js'
 import {
   type Bundle,
   listOfFiles,
@@ -42,7 +43,6 @@ export function makeFolder(folder: string): void {
 }
 
 export function placeText(path: string, content: string): void {
-  makeFolder(dirname(path))
   placeWhole(path, (draft) => write(draft, content, FILE))
 }
 
@@ -76,6 +76,7 @@ export function readAccepted(folder: string): Accepted {
 }
 
 export function writeAccepted(folder: string, accepted: Accepted): void {
+  makeFolder(metadataFolder(folder))
   placeText(acceptedPath(folder), `${JSON.stringify(accepted)}\n`)
 }
 
@@ -134,7 +135,7 @@ export function unpack(folder: string, bundle: Bundle): string {
   const root = bundleFolder(folder, bundle.digest)
   makeFolder(folder)
   makeFolder(bundlesFolder(folder))
-  discard(root)
+  if (lstatIfThere(root)) discard(root)
   placeWhole(root, (draft) => {
     const made = new Set<string>()
     const make = (path: string) => {
@@ -174,10 +175,6 @@ export function sweepLeftovers(folder: string): void {
 /** Removes bundles that neither of these names. */
 export function sweepBundles(folder: string, kept: readonly (InForce | undefined)[]): void {
   const digests = new Set(kept.flatMap((one) => [one?.enforced?.digest, one?.shadow?.digest]))
-  for (const name of namesIn(bundlesFolder(folder))) {
-    if (digests.has(name.replace(/\.json$/, ''))) continue
-    const path = join(bundlesFolder(folder), name)
-    if (name.endsWith('.json')) removeIfThere(path)
-    else discard(path)
-  }
+  for (const name of namesIn(bundlesFolder(folder)))
+    if (!digests.has(name.replace(/\.json$/, ''))) removeDiscarded(join(bundlesFolder(folder), name))
 }

@@ -119,7 +119,7 @@ class Fetching {
         `the clock of this machine is ${Math.round((answer.time - this.#now()) / 60_000)} minutes behind the gateway’s, so nobody can tell what has expired; set it right`,
       )
     if (isWhole && answer.newest === known.timestamp) return this.#same(before, answer.time)
-    return this.#changed(before, intact, answer)
+    return this.#changed({ before, kept, intact }, answer)
   }
 
   /** One that cannot be used is replaced. */
@@ -137,13 +137,9 @@ class Fetching {
     return { status: 'same', inForce: before }
   }
 
-  async #changed(
-    before: InForce | undefined,
-    intact: readonly BundleInForce[],
-    answer: PolicyAnswer,
-  ): Promise<PolicyFetch> {
+  async #changed({ before, kept, intact }: Had, answer: PolicyAnswer): Promise<PolicyFetch> {
     const { folder } = this.#place
-    const served = await checkedState(folder, answer.files, this.#member, this.#now())
+    const served = await this.#checked(kept, answer.files)
     const { rollout, trust: reviewed } = served.rows
     if (before && rollout.version < before.rollout)
       throw unusable(
@@ -169,6 +165,21 @@ class Fetching {
       status: 'changed',
       inForce: next,
       ...(found && { group: found.group, ring: found.ring.name }),
+    }
+  }
+
+  /** On top of what the machine has. Whatever is newer and good is kept, even if the rest is not. */
+  async #checked(kept: Accepted, files: readonly PolicyRow[]): Promise<Published> {
+    const models = await tufModels()
+    const accepted: Accepted = { ...kept }
+    const rootKey = Buffer.from(this.#member.rootKey, 'base64url')
+    try {
+      return checkedPolicy(models, files, { rootKey, accepted, now: this.#now() })
+    } catch (error) {
+      throw unusable(textOf(error))
+    } finally {
+      if (POLICY_ROLES.some((role) => accepted[role] !== kept[role]))
+        writeAccepted(this.#place.folder, accepted)
     }
   }
 
@@ -202,9 +213,16 @@ class Fetching {
   }
 }
 
+/** What the machine has before a fetch. */
+interface Had {
+  readonly before: InForce | undefined
+  readonly kept: Accepted
+  /** Bundles in force, every file as it was. */
+  readonly intact: readonly BundleInForce[]
+}
+
 /** What need not be asked for. */
 interface Has {
-  /** Unpacked here, every file as it was. */
   readonly intact: readonly BundleInForce[]
   /** Texts of bundles, by digest. */
   readonly sent: ReadonlyMap<string, string>
@@ -229,27 +247,6 @@ function versionOf(content: string | undefined): number {
 /** Whether a fetch before this one came to its end. */
 function isComplete(kept: Accepted, { rollout, expires }: InForce): boolean {
   return signedPart(kept.timestamp ?? '')?.expires === expires && versionOf(kept.rollout) === rollout
-}
-
-// ---- signatures -----------------------------------------------------------------------------------------------
-
-/** Checks what was served on top of what the machine has. Whatever is newer and good is kept, even if the rest is not. */
-async function checkedState(
-  folder: string,
-  files: readonly PolicyRow[],
-  { rootKey }: Pick<Member, 'rootKey'>,
-  now: number,
-): Promise<Published> {
-  const models = await tufModels()
-  const kept = readAccepted(folder)
-  const accepted: Accepted = { ...kept }
-  try {
-    return checkedPolicy(models, files, { rootKey: Buffer.from(rootKey, 'base64url'), accepted, now })
-  } catch (error) {
-    throw unusable(textOf(error))
-  } finally {
-    if (POLICY_ROLES.some((role) => accepted[role] !== kept[role])) writeAccepted(folder, accepted)
-  }
 }
 
 // ---- fields ---------------------------------------------------------------------------------------------------

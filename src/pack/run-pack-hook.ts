@@ -5,6 +5,7 @@ import { type HookHandlers, type RunHookOptions, runJudging } from '../author/ru
 import { keepSecret, secretsIn } from '../core/base/secrets.js'
 import { type HookResult, proceed } from '../core/events/result.js'
 import { callerEnv } from '../files/caller.js'
+import { companyFolder, companyPolicies, enforcedIn } from '../files/company-folder.js'
 import { userHome } from '../files/homes.js'
 import { foldersAround } from '../files/project-folders.js'
 import { projectDirOf, startsOf } from '../files/which-project.js'
@@ -70,7 +71,8 @@ async function answerOf(
   const projectDir = projectDirOf(input.cwd, env, home)
   const told = [...envProblems(hook.event === 'SessionStart' ? set : withoutCode(set)), ...unread]
   const around = foldersAround(startsOf(input.cwd, env, home), [home])
-  const read = readSettings(home, projectDir, around, memory || hook.remembers === true)
+  const company = enforcedIn(companyPolicies(companyFolder())).map(({ folder }) => folder)
+  const read = readSettings(home, projectDir, around, memory || hook.remembers === true, company)
   const isMoved = movesSettings(set) || unread.length > 0
   const settings = isMoved ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read
   const state = openState({ projectDir, env })

@@ -1,4 +1,4 @@
-// The pack's settings: the user's file, and those of the project and the folders around it, which can only tighten.
+// The pack's settings: the company's file, then the user's, then those of the project and the folders around it, which can only tighten.
 
 import { isAbsolute, join } from 'node:path'
 import { realOf } from '../files/within.js'
@@ -76,25 +76,31 @@ export function guardsPaths({ selfProtection, protect }: PackSettings): boolean 
   return selfProtection || protect.length > 0
 }
 
-const FILE = join('.amplifier', 'pack.json')
+const FILE = 'pack.json'
 
 function settingsFile(folder: string): string {
-  return join(folder, FILE)
+  return join(folder, '.amplifier', FILE)
 }
 
 /**
  * Never throws: an unreadable file is reported in `problems`. `around`: other folders whose files may tighten the settings.
- * `memory`: whether the hook was registered to remember. The user's file overrides it.
+ * `memory`: whether the hook was registered to remember. The user's file overrides it. `company`: folders of the company's
+ * policies, whose guard the user can only tighten.
  */
 export function readSettings(
   home: string,
   projectDir: string,
   around: readonly string[] = [],
   memory: boolean = DEFAULTS.memory.enabled,
+  company: readonly string[] = [],
 ): PackSettings {
   const told: Told = { problems: [], unreadable: undefined }
   const user = settingsFile(home)
-  const own = fromUser(new Reader(user, told), memory)
+  const own = fromUser(
+    new Reader(user, told),
+    memory,
+    company.map((folder) => companyGuard(new Reader(join(folder, FILE), told))),
+  )
   const { unreadable } = told
   const seen = new Set<string>()
   let all = own
@@ -121,21 +127,70 @@ function anchored(paths: readonly string[], from: number, folder: string): reado
   )
 }
 
-function fromUser(file: Reader, isAsked: boolean): PackSettings {
-  const { bash, memory, workflow, lock } = DEFAULTS
+/** What the guard refuses. The rest of the settings is the user's own affair. */
+type Guard = Pick<PackSettings, 'bash' | 'selfProtection' | 'protect'>
+
+const NO_GUARD: Guard = {
+  bash: { allow: [], deny: [], protectedBranches: [], denyList: false },
+  selfProtection: false,
+  protect: [],
+}
+
+function guardIn(file: Reader, otherwise: Guard): Guard {
   const ofBash = file.section('bash')
-  const ofMemory = file.section('memory')
-  const ofWorkflow = file.section('workflow')
-  const remembers = ofMemory.flag('enabled')
-  const settings: PackSettings = {
+  const { bash, selfProtection, protect } = otherwise
+  return {
     bash: {
       allow: ofBash.allowLists(),
       deny: ofBash.texts('deny') ?? bash.deny,
       protectedBranches: ofBash.texts('protectedBranches') ?? bash.protectedBranches,
       denyList: ofBash.flag('denyList') ?? bash.denyList,
     },
-    selfProtection: file.flag('selfProtection') ?? DEFAULTS.selfProtection,
-    protect: file.texts('protect') ?? DEFAULTS.protect,
+    selfProtection: file.flag('selfProtection') ?? selfProtection,
+    protect: file.texts('protect') ?? protect,
+  }
+}
+
+function companyGuard(file: Reader): Guard {
+  const guard = guardIn(file, DEFAULTS)
+  file.tellUnknown(KEYS)
+  return guard
+}
+
+/** Refuses what either refuses. */
+function both(one: Guard, other: Guard): Guard {
+  return {
+    bash: {
+      allow: [...one.bash.allow, ...other.bash.allow],
+      deny: [...one.bash.deny, ...other.bash.deny],
+      protectedBranches: [...new Set([...one.bash.protectedBranches, ...other.bash.protectedBranches])],
+      denyList: one.bash.denyList || other.bash.denyList,
+    },
+    selfProtection: one.selfProtection || other.selfProtection,
+    protect: [...one.protect, ...other.protect],
+  }
+}
+
+/** A user who loosens what the company guards is told that it has no effect. */
+function guardOf(file: Reader, company: readonly Guard[]): Guard {
+  const [first, ...rest] = company
+  if (!first) return guardIn(file, DEFAULTS)
+  const guard = [...rest, guardIn(file, NO_GUARD)].reduce(both, first)
+  const isOff = [
+    ...(file.section('bash').flag('denyList') === false && guard.bash.denyList ? ['bash.denyList'] : []),
+    ...(file.flag('selfProtection') === false && guard.selfProtection ? ['selfProtection'] : []),
+  ]
+  for (const key of isOff) file.tell(`${key}: false has no effect: the company’s policy guards this machine`)
+  return guard
+}
+
+function fromUser(file: Reader, isAsked: boolean, company: readonly Guard[]): PackSettings {
+  const { memory, workflow, lock } = DEFAULTS
+  const ofMemory = file.section('memory')
+  const ofWorkflow = file.section('workflow')
+  const remembers = ofMemory.flag('enabled')
+  const settings: PackSettings = {
+    ...guardOf(file, company),
     memory: {
       enabled: remembers ?? isAsked,
       maxBytes: ofMemory.count('maxBytes', 0, 65_536) ?? memory.maxBytes,

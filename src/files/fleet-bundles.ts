@@ -4,13 +4,14 @@ import { type BigIntStats, readdirSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { sha256OfBytes } from '../core/base/digest.js'
 import { textOf } from '../core/base/errors.js'
-import { fieldsOf } from './fields.js'
+import { fieldsOf, listOf, text } from './fields.js'
 import {
   type BundleInForce,
   bundleFolder,
   bundleList,
   bundlesFolder,
   CLOCK_BEHIND_MS,
+  EXECUTABLE,
   type InForce,
   inForcePath,
   type PolicyPlace,
@@ -96,9 +97,12 @@ function policiesIn(place: PolicyPlace, inForce: InForce): readonly CompanyPolic
 }
 
 /** Undefined while the policy holds. */
-function expiryText({ expires, time }: InForce): string | undefined {
+function expiryText({ expires, time, signed }: InForce): string | undefined {
   const now = Date.now()
-  if (now >= Date.parse(expires)) return `it expired at ${expires}, and nothing newer has come from the fleet`
+  if (now >= Date.parse(expires)) {
+    const since = signed === undefined ? '' : ` than what was signed at ${signed}`
+    return `it expired at ${expires}, and nothing newer${since} has come from the fleet`
+  }
   if (now >= Date.parse(time) - CLOCK_BEHIND_MS) return undefined
   return `the clock of this machine is behind: the fleet’s gateway had ${time} before`
 }
@@ -166,12 +170,15 @@ const known = new Map<string, string>()
 /** A machine has two bundles. */
 const MOST_KNOWN = 50_000
 
-function checkFile(path: string, stats: BigIntStats, wanted: string, stamp: string): void {
-  if (stamp !== '' && known.get(path) === `${wanted} ${stamp}`) return
-  if (digestOf(path, stats) !== wanted) throw new Error(`${path} is not as it was signed`)
+function checkFile(path: string, stats: BigIntStats, wanted: Wanted, stamp: string): void {
+  const { digest, isProgram } = wanted
+  if (((Number(stats.mode) & EXECUTABLE) !== 0) !== isProgram)
+    throw new Error(`${path} was signed ${isProgram ? 'as a program, and is none' : 'not to be a program'}`)
+  if (stamp !== '' && known.get(path) === `${digest} ${stamp}`) return
+  if (digestOf(path, stats) !== digest) throw new Error(`${path} is not as it was signed`)
   if (stamp === '') return
   if (known.size >= MOST_KNOWN) known.clear()
-  known.set(path, `${wanted} ${stamp}`)
+  known.set(path, `${digest} ${stamp}`)
 }
 
 function digestOf(path: string, stats: BigIntStats): string {
@@ -183,18 +190,29 @@ function digestOf(path: string, stats: BigIntStats): string {
 
 const EMPTY = sha256OfBytes(new Uint8Array())
 
-let lists = new Map<string, ReadonlyMap<string, string>>()
+interface Wanted {
+  /** SHA-256 in hex. */
+  readonly digest: string
+  readonly isProgram: boolean
+}
+
+let lists = new Map<string, ReadonlyMap<string, Wanted>>()
 
 /** The files of a list whose bytes have this digest. */
-function filesIn(path: string, digest: string): ReadonlyMap<string, string> {
+function filesIn(path: string, digest: string): ReadonlyMap<string, Wanted> {
   const read = readPlainBytes(path, MOST_BYTES)
   if ('problem' in read) throw new Error(`${path} ${read.problem}`)
   if (sha256OfBytes(read.bytes) !== digest) throw new Error(`${path} is not as it was fetched`)
   const before = lists.get(digest)
   if (before) return before
-  const { files } = fieldsOf(JSON.parse(read.bytes.toString('utf8')), path)
+  const { files, programs } = fieldsOf(JSON.parse(read.bytes.toString('utf8')), path)
   const all = Object.entries(fieldsOf(files, `${path}: files`))
-  const made = new Map(all.map(([name, one]) => [name, sha256Field(one, `${path}: ${name}`)]))
+  const executable = new Set(listOf(text)(programs, `${path}: programs`))
+  const made = new Map(
+    all.map(([name, one]) => {
+      return [name, { digest: sha256Field(one, `${path}: ${name}`), isProgram: executable.has(name) }]
+    }),
+  )
   lists = new Map([...lists, [digest, made] as const].slice(-4))
   return made
 }

@@ -26,9 +26,12 @@ export const metadataFolder = (folder: string): string => join(folder, 'tuf')
 export const bundlesFolder = (folder: string): string => join(folder, 'bundles')
 /** An unpacked bundle, laid out like `.amplifier`, with `policy.json`. It gets this name when it is complete. */
 export const bundleFolder = (folder: string, digest: string): string => join(folder, 'bundles', digest)
-/** The list of its files: `{"files": {PATH: SHA256}}`. */
+/** The list of its files: `{"files": {PATH: SHA256}, "programs": [PATH]}`. */
 export const bundleList = (folder: string, digest: string): string =>
   join(folder, 'bundles', `${digest}.json`)
+
+/** Rights of a program. */
+export const EXECUTABLE = 0o111
 
 /** A bundle that a machine has. Digests are SHA-256 in hex. */
 export interface BundleInForce {
@@ -65,6 +68,8 @@ export interface InForce {
   readonly shadow?: BundleInForce
   /** ISO-8601. */
   readonly expires: string
+  /** When the newest that the fleet said was signed, ISO-8601. A gateway may keep back what is newer. */
+  readonly signed?: string
   readonly afterExpiry: AfterExpiry
   /** The time of the gateway at the last good fetch, ISO-8601. A clock that is far behind it was set back. */
   readonly time: string
@@ -158,6 +163,7 @@ const inForce: Reader<InForce> = (value, where) => {
     ...optional('enforced', fields.enforced, bundle, where),
     ...optional('shadow', fields.shadow, bundle, where),
     expires: timeField(fields.expires, `${where}.expires`),
+    ...optional('signed', fields.signed, timeField, where),
     afterExpiry: oneOf(...AFTER_EXPIRY)(fields.afterExpiry, `${where}.afterExpiry`),
     time: timeField(fields.time, `${where}.time`),
     ...optional('trust', fields.trust, trustList, where),

@@ -59,6 +59,7 @@ function unpack(folder: string, files: Files, version: number): BundleInForce {
   }
   const list = JSON.stringify({
     files: Object.fromEntries(texts.map(([path, text]) => [path, sha256(text)])),
+    programs: texts.map(([path]) => path).filter((path) => path.endsWith('.sh')),
   })
   writeFileSync(bundleList(folder, digest), list)
   return { digest, version, list: sha256OfBytes(Buffer.from(list)) }

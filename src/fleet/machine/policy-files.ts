@@ -1,6 +1,6 @@
 // The policy's files on this machine: metadata that was accepted, unpacked bundles, and what is in force.
 
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sha256, sha256OfBytes } from '../../core/base/digest.js'
 import { isObject } from '../../core/base/json.js'
@@ -9,6 +9,7 @@ import {
   bundleFolder,
   bundleList,
   bundlesFolder,
+  EXECUTABLE,
   type InForce,
   inForcePath,
   inForceText,
@@ -99,9 +100,15 @@ export function unpackedList(folder: string, digest: string): string | undefined
   const read = readIfThere(bundleList(folder, digest), MOST_BUNDLE_BYTES)
   if (!read || !('text' in read)) return undefined
   try {
-    const { files } = JSON.parse(read.text) as { readonly files: Readonly<Record<string, string>> }
+    const { files, programs } = JSON.parse(read.text) as {
+      readonly files: Readonly<Record<string, string>>
+      readonly programs: readonly string[]
+    }
     const root = bundleFolder(folder, digest)
-    const isWhole = Object.entries(files).every(([path, wanted]) => digestOf(join(root, path)) === wanted)
+    const isAsUnpacked = (path: string) => isProgram(join(root, path)) === programs.includes(path)
+    const isWhole = Object.entries(files).every(
+      ([path, wanted]) => digestOf(join(root, path)) === wanted && isAsUnpacked(path),
+    )
     return isWhole && countIn(root) === Object.keys(files).length ? sha256(read.text) : undefined
   } catch {
     return undefined
@@ -121,6 +128,10 @@ function digestOf(path: string): string | undefined {
   const read = readPlainBytes(path, MOST_BUNDLE_BYTES)
   if ('bytes' in read) return sha256OfBytes(read.bytes)
   return read.problem === 'is empty' ? NOTHING : undefined
+}
+
+function isProgram(path: string): boolean {
+  return (lstatSync(path).mode & EXECUTABLE) !== 0
 }
 
 function countIn(folder: string): number {

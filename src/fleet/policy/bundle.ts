@@ -74,7 +74,8 @@ export function bundleIn(content: string): Bundle {
 /** What a machine writes beside the unpacked bundle, and checks its files against. */
 export function listOfFiles({ files }: Pick<Bundle, 'files'>): string {
   const digests = Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256]))
-  return `${JSON.stringify({ format: FIRST_FORMAT, files: digests })}\n`
+  const programs = files.filter(({ executable }) => executable).map(({ path }) => path)
+  return `${JSON.stringify({ format: FIRST_FORMAT, files: digests, programs })}\n`
 }
 
 // ---- files ----------------------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ export interface PolicyReport {
   readonly shadow?: number
   /** ISO-8601. */
   readonly expires: string
+  /** When the newest was signed that the machine was told, ISO-8601. */
+  readonly signed?: string
 }
 
 /** An agent that was found on the machine. */
@@ -62,12 +64,13 @@ function few<T>(item: Reader<T>): Reader<readonly T[]> {
 }
 
 const policy: Reader<PolicyReport> = (value, where) => {
-  const { rollout, enforced, shadow, expires } = fieldsOf(value, where)
+  const { rollout, enforced, shadow, expires, signed } = fieldsOf(value, where)
   return {
     rollout: count(rollout, `${where}.rollout`),
     ...optional('enforced', enforced, count, where),
     ...optional('shadow', shadow, count, where),
     expires: timeField(expires, `${where}.expires`),
+    ...optional('signed', signed, timeField, where),
   }
 }
 

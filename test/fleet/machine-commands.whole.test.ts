@@ -8,6 +8,7 @@ import type { Database } from '../../src/fleet/database/connection.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { type Member, readMember } from '../../src/fleet/machine/membership.js'
+import { putInForce } from '../../src/fleet/machine/policy-files.js'
 import { FileAuditLog } from '../../src/store/audit/file-audit.js'
 import { readShipped, writeShipped } from '../../src/store/audit/shipped.js'
 import { signedPeople } from '../../src/store/people.js'
@@ -102,6 +103,25 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     expect(await type('fleet', 'ship')).toMatchObject({ code: 0 })
     expect((await type('fleet', 'status')).stdout).toContain('everything is shipped')
     expect(await findings()).not.toContain('fleet-failed')
+  })
+
+  it('status and doctor say how old the newest is that the fleet said about its policy', async () => {
+    const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+    const digest = 'a'.repeat(64)
+    const put = (signed: string) => {
+      const enforced = { digest, version: 4, list: digest }
+      putInForce(member.place.policy, {
+        ...{ rollout: 1, enforced, signed, expires: at(2), afterExpiry: 'close', time: at(0) },
+      })
+    }
+    mkdirSync(member.place.policy, { mode: 0o755 })
+    put(at(-1))
+    expect(await findings()).not.toContain('fleet-silent')
+    put(at(-3))
+    expect(await findings()).toContain('fleet-silent')
+    expect((await type('fleet', 'status')).stdout).toMatch(
+      /policy: version 4 is in force; the newest from the fleet was signed .* it holds until .*cannot be relied on/s,
+    )
   })
 
   it('doctor says if the history broke, but not what a former membership saw', async () => {

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newKeyPair } from '../../src/files/ed25519.js'
+import { fleetPolicies } from '../../src/files/fleet-bundles.js'
 import { userPlace } from '../../src/files/fleet-places.js'
 import { policyPlace, readInForce } from '../../src/files/fleet-policy.js'
 import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
@@ -99,6 +100,28 @@ describe('a machine', () => {
     rmSync(join(member.place.policy, 'tuf'), { recursive: true })
     await expect(fetchPolicy(clientAt(2), member)).rejects.toThrow('its roll-out has version 3')
     expect(readInForce(policyPlace(member.place))?.rollout).toBe(4)
+  })
+
+  it('tells how old its news are when a gateway keeps newer ones back, and closes when they expire', async () => {
+    const member = newMachine()
+    const place = policyPlace(member.place)
+    await fetchPolicy(clientAt(0), member)
+    const { signed = '', expires = '' } = readInForce(place) ?? {}
+    expect(Math.abs(Date.now() - Date.parse(signed))).toBeLessThan(600_000)
+    const problems = () => fleetPolicies(place).flatMap(({ problem }) => problem ?? [])
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      vi.setSystemTime(Date.parse(expires) - 1000)
+      expect((await fetchPolicy(clientAt(0), member)).status).toBe('same')
+      expect(problems()).toEqual([])
+      vi.setSystemTime(Date.parse(expires))
+      expect((await fetchPolicy(clientAt(0), member)).status).toBe('same')
+      expect(problems()).toEqual([
+        `it expired at ${expires}, and nothing newer than what was signed at ${signed} has come from the fleet`,
+      ])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('trusts no first root but that of its own fleet', async () => {

@@ -66,6 +66,7 @@ export const FINDING_CODES = [
   'audit-unwitnessed',
   'fleet-key',
   'fleet-people',
+  'fleet-silent',
   'fleet-failed',
   'fleet-history',
   // folders

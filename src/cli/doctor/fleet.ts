@@ -6,13 +6,20 @@ import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { readMembership } from '../../files/fleet-marker.js'
 import { fleetPlace, userPlace } from '../../files/fleet-places.js'
+import {
+  type InForce,
+  inForcePath,
+  type PolicyPlace,
+  policyPlace,
+  readInForce,
+} from '../../files/fleet-policy.js'
 import { ownShipped } from '../../store/audit/shipped.js'
 import { endOfPeople, readPeople } from '../../store/people.js'
 import type { Finding } from './finding.js'
 
 /** `folder`: of the audit log. */
 export function fleetFindings(folder: string): readonly Finding[] {
-  return [...keyFindings(), ...peopleFindings(), ...shippingFindings(folder)]
+  return [...keyFindings(), ...peopleFindings(), ...policyFindings(), ...shippingFindings(folder)]
 }
 
 /** Without a list of people that counts, nobody can allow anything. */
@@ -45,6 +52,40 @@ function keyFindings(): readonly Finding[] {
         : 'carabiner fleet leave --anyway   # then join again',
     },
   ]
+}
+
+/**
+ * A gateway that keeps news back looks like a fleet without news. So a machine says when more than half of the time has gone
+ * in which it may rely on what it was told last. A policy that has expired is told as every other problem of it.
+ */
+function policyFindings(): readonly Finding[] {
+  const member = fleetPlace()
+  if (!member) return []
+  const place = policyPlace(member)
+  const inForce = readable(place)
+  if (!inForce?.signed || inForce.enforced === undefined) return []
+  const { signed, expires, afterExpiry } = inForce
+  const [from, until, now] = [Date.parse(signed), Date.parse(expires), Date.now()]
+  if (now >= until || now - from <= (until - from) / 2) return []
+  const then = afterExpiry === 'close' ? 'every tool call is refused' : 'it counts, with a warning'
+  return [
+    {
+      severity: 'warning',
+      code: 'fleet-silent',
+      file: inForcePath(place.folder),
+      text: `the newest that this machine heard of its fleet was signed ${localTime(signed)}; from ${localTime(expires)} on, ${then}`,
+      fix: 'carabiner fleet policy fetch   # if nothing newer comes, ask your administrator whether the policy was renewed',
+    },
+  ]
+}
+
+/** A file that cannot be used is told by the hooks that it closes. */
+function readable(place: PolicyPlace): InForce | undefined {
+  try {
+    return readInForce(place)
+  } catch {
+    return undefined
+  }
 }
 
 function canRead(path: string): boolean {

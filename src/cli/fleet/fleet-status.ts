@@ -53,9 +53,10 @@ function machineLines({ name, seen, report, troubles }: MachineStatus, paint: Pa
   const { policy, carabiner } = report ?? {}
   const version = policy?.enforced === undefined ? '' : `, policy ${policy.enforced}`
   const shadow = policy?.shadow === undefined ? '' : `, ${policy.shadow} in shadow mode`
+  const signed = policy?.signed === undefined ? '' : ` (news of ${localTime(policy.signed)})`
   const own = carabiner === undefined ? '' : `, Carabiner ${visible(carabiner)}`
   return [
-    `${visibleName(name)}: seen ${localTime(seen)}${version}${shadow}${own}`,
+    `${visibleName(name)}: seen ${localTime(seen)}${version}${shadow}${signed}${own}`,
     ...troubles.map(({ kind, detail }) => {
       const word = kind === 'advisory' ? paint.yellow(kind) : paint.red(kind)
       return `  ${word}: ${TROUBLES[kind]}: ${visible(detail)}`

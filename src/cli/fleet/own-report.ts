@@ -39,10 +39,11 @@ function policyOf(
   const own = policyPlace(place)
   const inForce = quietly(() => readInForce(own))
   if (!inForce) return { gates: [] }
-  const { rollout, enforced, shadow, expires } = inForce
+  const { rollout, enforced, shadow, expires, signed } = inForce
   return {
     policy: {
       ...{ rollout, expires },
+      ...(signed !== undefined && { signed }),
       ...(enforced && { enforced: enforced.version }),
       ...(shadow && { shadow: shadow.version }),
     },

@@ -1,6 +1,7 @@
 // `fleet policy fetch`: this machine gets the policy of its fleet now.
 
 import { localTime } from '../../core/base/time.js'
+import type { InForce } from '../../files/fleet-policy.js'
 import { Refusal as GatewayRefusal, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { fetchPolicy, mayFetchPolicy, type PolicyFetch } from '../../fleet/machine/policy.js'
 import { Refusal } from '../refusal.js'
@@ -31,9 +32,13 @@ async function refusingOwn<T>(work: () => Promise<T>): Promise<T> {
 export function policyLine({ status, inForce, ring }: PolicyFetch): string {
   if (status === 'busy') return 'another process fetches the policy now'
   if (!inForce) return 'the fleet has no policy'
-  const { enforced, shadow, expires } = inForce
+  const where = ring === undefined ? '' : ` (ring ${ring})`
+  return policyText(inForce, `${where}${status === 'same' ? ', as before' : ''}`)
+}
+
+export function policyText({ enforced, shadow, expires, signed }: InForce, more = ''): string {
   const enforces = enforced ? `version ${enforced.version} is in force` : 'no version is in force'
   const tries = shadow ? `, version ${shadow.version} is tried` : ''
-  const where = ring === undefined ? '' : ` (ring ${ring})`
-  return `${enforces}${tries}${where}${status === 'same' ? ', as before' : ''}; it holds until ${localTime(expires)}`
+  const news = signed === undefined ? '' : `the newest from the fleet was signed ${localTime(signed)}, and `
+  return `${enforces}${tries}${more}; ${news}it holds until ${localTime(expires)}`
 }

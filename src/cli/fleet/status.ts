@@ -3,7 +3,9 @@
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import { fleetPlace } from '../../files/fleet-places.js'
+import { fleetPolicies } from '../../files/fleet-bundles.js'
+import { type FleetPlace, fleetPlace } from '../../files/fleet-places.js'
+import { type InForce, policyPlace, readInForce } from '../../files/fleet-policy.js'
 import { dataHome } from '../../files/homes.js'
 import { headsOf, logFolders, logId } from '../../fleet/machine/log-folders.js'
 import { localEnd } from '../../fleet/machine/log-lines.js'
@@ -19,6 +21,7 @@ import { EXIT } from '../refusal.js'
 import { type Given, memberOf, withGateway } from './action.js'
 import { showFleetStatus } from './fleet-status.js'
 import { ADVISORY } from './join.js'
+import { policyText } from './policy-fetch.js'
 import { breakText, failureText } from './ship.js'
 
 interface Contact {
@@ -64,7 +67,8 @@ export async function run(given: Given): Promise<number> {
   const { heads: _, ...gateway } = contact
   const { binding, marker } = place
   const allowers = allowersHere(member)
-  const document = { member: true, url, name, machine, binding, marker, gateway, allowers, logs }
+  const policy = policyHere(place)
+  const document = { member: true, url, name, machine, binding, marker, gateway, allowers, policy, logs }
   return output.result(
     document,
     (paint) => [
@@ -72,10 +76,37 @@ export async function run(given: Given): Promise<number> {
       place.binding ? `  binding: only root can change ${place.marker}` : `  ${paint.yellow(ADVISORY)}`,
       ...contactLines(contact, paint),
       ...allowersLines(allowers, paint),
+      ...policyLines(policy, paint),
       ...logLines(logs, paint),
     ],
     contact.reached ? EXIT.ok : EXIT.failed,
   )
+}
+
+interface PolicyHere {
+  readonly inForce?: InForce
+  /** Why nobody can rely on it. */
+  readonly problem?: string
+}
+
+function policyHere(place: FleetPlace): PolicyHere {
+  const own = policyPlace(place)
+  try {
+    const inForce = readInForce(own)
+    const problem = fleetPolicies(own).find((one) => one.problem !== undefined)?.problem
+    return { ...(inForce && { inForce }), ...(problem !== undefined && { problem }) }
+  } catch (error) {
+    return { problem: textOf(error) }
+  }
+}
+
+function policyLines({ inForce, problem }: PolicyHere, paint: Paint): readonly string[] {
+  return [
+    ...(inForce ? [`  policy: ${policyText(inForce)}`] : []),
+    ...(problem === undefined
+      ? []
+      : [`  ${paint.red('the policy cannot be relied on')}: ${visible(problem)}`]),
+  ]
 }
 
 interface Allowers {

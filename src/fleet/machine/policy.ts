@@ -155,6 +155,7 @@ class Fetching {
       ...(enforced && { enforced: enforced.bundle }),
       ...(shadow && { shadow: shadow.bundle }),
       expires: served.expires,
+      signed: served.signed,
       afterExpiry: (enforced ?? shadow)?.afterExpiry ?? 'close',
       time: new Date(answer.time).toISOString(),
       ...(Object.keys({ ...trust.trusted, ...trust.revoked }).length > 0 && { trust }),

@@ -4,6 +4,7 @@ import type { Metadata, MetaFile, Root, Targets } from '@tufjs/models'
 import { sha256 } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { isSignedBy } from '../../files/ed25519.js'
+import { timeField } from '../../files/fleet-policy.js'
 import {
   DELEGATED,
   entriesOf,
@@ -26,6 +27,8 @@ export interface Published extends Signers {
   readonly entries: readonly TargetEntry[]
   /** When machines stop relying on it, ISO-8601. */
   readonly expires: string
+  /** When its newest part was signed, ISO-8601. */
+  readonly signed: string
 }
 
 /** The newest metadata that has passed, by role. Those below `root` are signed by its keys, except for delegated ones. */
@@ -107,6 +110,7 @@ export function checkedPolicy(models: Models, rows: readonly PolicyRow[], checki
     targets,
     entries: entriesOf(targets),
     expires: timestamp.expires,
+    signed: timeField(timestamp.unrecognizedFields.signed_at, 'timestamp.json: signed_at'),
   }
 }
 

@@ -178,8 +178,14 @@ export function snapshotSigned(rows: readonly PolicyRow[], version: number, now:
   return { _type: 'snapshot', ...HEAD, version, expires: longExpiry(now), meta }
 }
 
-export function timestampSigned(snapshot: PolicyRow, version: number, expires: string): Signed {
-  return { _type: 'timestamp', ...HEAD, version, expires, meta: { 'snapshot.json': metaOf(snapshot) } }
+/** `signed_at` tells a machine how old the newest is that it was told. */
+export function timestampSigned(
+  snapshot: PolicyRow,
+  version: number,
+  { expires, now }: { readonly expires: string; readonly now: number },
+): Signed {
+  const meta = { 'snapshot.json': metaOf(snapshot) }
+  return { _type: 'timestamp', ...HEAD, version, expires, meta, signed_at: new Date(now).toISOString() }
 }
 
 export function entriesOf({ signed }: Metadata<Targets>): readonly TargetEntry[] {

@@ -201,7 +201,7 @@ export function publication(
   }
   const snapshot = row('snapshot', snapshotSigned(newest, version('snapshot'), now))
   const expires = new Date(now + expiresDays(newest[0], rollout, models) * DAY_MS).toISOString()
-  const timestamp = row('timestamp', timestampSigned(snapshot, version('timestamp'), expires))
+  const timestamp = row('timestamp', timestampSigned(snapshot, version('timestamp'), { expires, now }))
   const added = [...root, ...[targets, ...delegated].filter((one) => one.isNew).map((one) => one.row)]
   const next = [...added, snapshot, timestamp]
   verified(models, [...rows, ...next], rootKey)

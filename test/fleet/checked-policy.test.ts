@@ -12,7 +12,7 @@ import { type Models, tufModels } from '../../src/fleet/policy/tuf.js'
 import { ROOT } from './fleet-scene.js'
 
 const DAY_MS = 24 * 3_600_000
-const [ANN, EVE] = [newKeyPair(), newKeyPair()]
+const [ANN, EVE, SECOND, THIRD] = [newKeyPair(), newKeyPair(), newKeyPair(), newKeyPair()]
 const LONG_AGO = Date.now() - 30 * DAY_MS
 
 function signers(...more: readonly KeyPair[]): Change {
@@ -27,7 +27,7 @@ const trusting = (digit: string): Change => {
   return { trust: { trusted: { [digit.repeat(64)]: decision }, revoked: {} } }
 }
 
-/** In this order: with more signers, one of whom is removed later, and some that have expired since. */
+/** In this order: with more signers, one of whom is removed later, some that have expired since, and other keys of the fleet. */
 const CHANGES: readonly { readonly change: Change; readonly key?: KeyPair; readonly now?: number }[] = [
   { change: {}, now: LONG_AGO },
   { change: signers(ANN, EVE) },
@@ -36,6 +36,9 @@ const CHANGES: readonly { readonly change: Change; readonly key?: KeyPair; reado
   { change: trusting('2'), key: EVE },
   { change: signers(ANN) },
   { change: trusting('3'), key: ANN },
+  { change: { replaces: ROOT }, key: SECOND },
+  { change: { replaces: SECOND }, key: THIRD },
+  { change: trusting('4'), key: THIRD },
 ]
 
 /** The same steps with tuf-js. */
@@ -117,6 +120,39 @@ describe('the check of a policy', () => {
       { numRuns: 150 },
     )
     expect(seen).toEqual(new Set([true, false]))
+  })
+
+  describe('of a new key of the fleet', () => {
+    const publisher = (key: KeyPair) => ({ models, key, rootKey: ROOT.publicKey, now: Date.now() })
+    const last = () => states.at(-1) ?? []
+
+    it('follows every change that was missed, one after another', () => {
+      const accepted: Accepted = {}
+      check(servedIn(1), accepted)
+      expect(check(servedIn(CHANGES.length - 1), accepted).rootKey).toEqual(THIRD.publicKey)
+      const gap = servedIn(CHANGES.length - 1).filter(({ role, version }) => role !== 'root' || version !== 4)
+      expect(() => check(gap, {})).toThrow(/root\.json/)
+    })
+
+    it('takes nothing of the old key any more', () => {
+      for (const key of [ROOT, SECOND]) {
+        expect(() => publication(publisher(key), last(), trusting('5'))).toThrow('not one of a signer')
+        expect(() => publication(publisher(ANN), last(), { replaces: key })).toThrow('the newest one')
+      }
+    })
+
+    it('wants the signature of the old key, and of the new one', () => {
+      const rows = publication(publisher(EVE), last(), { replaces: THIRD })
+      const root = rows.find(({ role }) => role === 'root')
+      const { signatures, signed } = JSON.parse(root?.content ?? '')
+      expect(signatures).toHaveLength(2)
+      for (const one of signatures) {
+        const content = JSON.stringify({ signatures: [one], signed })
+        const forged = rows.map((row) => (row === root ? { ...row, content } : row))
+        expect(() => check([...last(), ...forged], {})).toThrow('root.json was signed by 0/1')
+      }
+      expect(check([...last(), ...rows], {}).rootKey).toEqual(EVE.publicKey)
+    })
   })
 
   it('needs as many different keys as the threshold says', () => {

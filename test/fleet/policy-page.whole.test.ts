@@ -141,6 +141,17 @@ describe.runIf(hasPostgres)('docs/use/fleet-policy.md', () => {
     const stolen = `carabiner fleet policy publish policy.bundle --key ann.key --root-key ${rootKey}`
     expect((await type(stolen)).code).toBe(1)
     expect(await typed(fetch, 'ann')).toContain('version 1 is in force')
+
+    expect(await typed(next('rotate'))).toContain('the key of the policy is now')
+    expect(await typed(next('renew --key'))).toContain('may rely on the policy until')
+    expect(await typed(fetch, 'ann')).toContain('version 1 is in force')
+    expect(await type('carabiner fleet policy renew')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('not one of a signer'),
+    })
+    await typed('carabiner fleet policy rotate --key new-root.key --out third-root.key')
+    await typed('carabiner fleet policy promote --ring 2 --key third-root.key')
+    expect(await typed(fetch, 'ann')).toContain('version 1 is in force')
     expect(left).toEqual([])
   }, 300_000)
 })

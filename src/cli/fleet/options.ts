@@ -67,11 +67,7 @@ export const OPTIONS = {
   since: { type: 'string', value: 'TIME', help: 'audit, shadow: not before: a time, or 2h, 3d ago.' },
   checkpoint: { type: 'string', value: 'FILE', help: 'audit verify: a kept checkpoint, or a folder.' },
   'root-key': { type: 'string', value: 'KEY', help: 'audit verify, token, policy: the public key.' },
-  out: {
-    type: 'string',
-    value: 'PATH',
-    help: 'key, audit export, policy build: file; checkpoint: folder.',
-  },
+  out: { type: 'string', value: 'PATH', help: 'key, audit export, policy: file; checkpoint: folder.' },
   ring: { type: 'string', value: 'NAME', help: 'policy publish, promote, rollback: this ring.' },
   shadow: { type: 'boolean', help: 'policy publish: run and record it, deciding nothing.' },
   to: { type: 'string', value: 'N', help: 'policy rollback: to this version.' },

@@ -33,8 +33,8 @@ export interface SigningDesk extends Desk {
 export async function atDesk<T>({ options }: Given, work: (desk: Desk) => Promise<T>): Promise<T> {
   const models = await refusingPolicy(tufModels)
   return withDatabase(options, async (database) => {
-    const rootKey = rootKeyOf(options, await keyInDatabase(database))
     const rows = await policyAfter(database)
+    const rootKey = rootKeyOf(options, models, rows, await keyInDatabase(database))
     const state = await refusingPolicy(async () =>
       rows.length === 0 ? undefined : verified(models, rows, rootKey),
     )
@@ -113,7 +113,12 @@ async function keyInDatabase(database: Database): Promise<Buffer> {
 }
 
 /** Not from the database alone: its administrator could put another one there. */
-function rootKeyOf(options: Given['options'], inDatabase: Buffer): Buffer {
+function rootKeyOf(
+  options: Given['options'],
+  models: Models,
+  rows: readonly PolicyRow[],
+  inDatabase: Buffer,
+): Buffer {
   const { 'root-key': given } = options
   if (given !== undefined) {
     const key = publicKeyFrom(given)
@@ -123,10 +128,20 @@ function rootKeyOf(options: Given['options'], inDatabase: Buffer): Buffer {
   const file = keyFile(options)
   const own = existsSync(file) ? signingKey(options).publicKey : undefined
   if (own?.equals(inDatabase)) return own
+  // Nobody else could have signed a root that names this key as the next key of the fleet.
+  if (own && isNewest(own, models, rows, inDatabase)) return inDatabase
   const member = readMembership()
   if (member) return Buffer.from(member.rootKey, 'base64url')
   throw usage(
     'Which key does the fleet have? Give --root-key KEY, the public key that carabiner fleet init printed',
     'The database alone is not asked: whoever has it could name another key.',
   )
+}
+
+function isNewest(own: Buffer, models: Models, rows: readonly PolicyRow[], first: Buffer): boolean {
+  try {
+    return verified(models, rows, first).rootKey.equals(own)
+  } catch {
+    return false
+  }
 }

@@ -66,6 +66,12 @@ const VERBS = {
     options: [...SIGNED, 'role'],
     load: async () => ({ run: (await import('./policy-signers.js')).signers }),
   },
+  rotate: {
+    how: 'rotate --out NEW-KEY',
+    words: [0, 0],
+    options: [...SIGNED, 'out'],
+    load: async () => ({ run: (await import('./policy-rotate.js')).rotated }),
+  },
   diff: {
     how: 'diff FILE (or two versions) to compare with what is published',
     words: [1, 2],

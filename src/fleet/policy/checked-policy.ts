@@ -3,7 +3,7 @@
 import type { Metadata, MetaFile, Root, Targets } from '@tufjs/models'
 import { sha256 } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
-import { isSignedBy } from '../../files/ed25519.js'
+import { isSignedBy, KEY_BYTES } from '../../files/ed25519.js'
 import { timeField } from '../../files/fleet-policy.js'
 import {
   DELEGATED,
@@ -21,6 +21,8 @@ import type { Models } from './tuf.js'
 /** What is published now. */
 export interface Published extends Signers {
   readonly rootVersion: number
+  /** The key that signs the next root. The first one, until it was replaced. */
+  readonly rootKey: Buffer
   readonly rows: Readonly<Record<Exclude<PolicyRole, 'root'>, PolicyRow>>
   readonly targets: Metadata<Targets>
   /** The bundles, the newest last. */
@@ -106,6 +108,7 @@ export function checkedPolicy(models: Models, rows: readonly PolicyRow[], checki
     signers: signerList(root.signed.unrecognizedFields.signers, 'signers'),
     threshold: root.signed.roles.targets?.threshold ?? 1,
     rootVersion: root.signed.version,
+    rootKey: rootKeyIn(root),
     rows: newest,
     targets,
     entries: entriesOf(targets),
@@ -144,13 +147,18 @@ function newestRoot(
 /** Throws unless the key of the fleet, and nobody else, signs this first root. */
 function checkFirstRoot(models: Models, content: string, rootKey: Buffer): void {
   const root = metadataIn(models, 'root', content)
-  const { version, roles, keys } = root.signed
-  const { keyIDs = [], threshold } = roles.root ?? {}
-  const [id = ''] = keyIDs
-  const isFleets =
-    keyIDs.length === 1 && threshold === 1 && keys[id]?.keyVal.public === rootKey.toString('hex')
-  if (version !== 1 || !isFleets) throw new Error('the first root.json is not one of the key of the fleet')
+  if (root.signed.version !== 1 || !rootKeyIn(root).equals(rootKey))
+    throw new Error('the first root.json is not one of the key of the fleet')
   checkSigned(models, 'root', root, root)
+}
+
+/** Throws if more than one key could sign the next root, or fewer. */
+function rootKeyIn({ signed: { version, roles, keys } }: Metadata<Root>): Buffer {
+  const { keyIDs = [], threshold } = roles.root ?? {}
+  const [id = '', ...more] = keyIDs
+  const key = Buffer.from(keys[id]?.keyVal.public ?? '', 'hex')
+  if (more.length === 0 && threshold === 1 && key.length === KEY_BYTES) return key
+  throw new Error(`version ${version} of root.json does not name one key that signs the next`)
 }
 
 /** Whoever had a key that was removed must not have the last word with a very high version. */

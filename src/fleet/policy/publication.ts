@@ -41,6 +41,8 @@ const KEPT = 10
 
 export interface Change {
   readonly signers?: Signers
+  /** The key of the fleet that the publisher's key replaces. Both sign the change. */
+  readonly replaces?: KeyPair
   /** A `targets.json` with signatures, of `proposedTargets`. */
   readonly targets?: string
   readonly rollout?: Rollout
@@ -183,13 +185,13 @@ export function publication(
 ): readonly PolicyRow[] {
   const { models, key, rootKey, now } = publisher
   const state = rows.length === 0 ? undefined : verified(models, rows, rootKey)
-  const signers = change.signers ?? state ?? firstSigners(rootKey)
+  const signers = signersAfter(publisher, state, change)
   if (!signerOf(signers, key)) throw new Error('the key is not one of a signer of this policy')
-  const root = rootRow(publisher, state, change.signers)
+  const root = rootRow(publisher, state, change)
   const targets = targetsRow(publisher, state, signers, change)
   const rollout = rolloutText(change.rollout ?? rolloutOf(state))
   const trust = `${JSON.stringify(change.trust ?? trustOf(state))}\n`
-  const isAll = !state || change.signers !== undefined
+  const isAll = !state || change.signers !== undefined || change.replaces !== undefined
   const delegated = [
     delegatedRow(publisher, 'rollout', state, rollout, isAll),
     delegatedRow(publisher, 'trust', state, trust, isAll),
@@ -213,20 +215,32 @@ interface NextRow {
   readonly isNew: boolean
 }
 
-/** A new list of signers, or the first one. Only the key of the fleet can sign it. */
-function rootRow(
-  { models, key, rootKey, now }: Publisher,
+/** With a new key of the fleet, it also signs whatever the old one did. */
+function signersAfter(
+  { key, rootKey }: Publisher,
   state: Published | undefined,
-  changed: Signers | undefined,
-): readonly PolicyRow[] {
-  if (state && !changed) return []
-  if (!key.publicKey.equals(rootKey))
+  { signers = state ?? firstSigners(rootKey), replaces }: Change,
+): Signers {
+  if (!replaces) return signers
+  const [old, fresh] = [replaces, key].map(({ publicKey }) => publicKey.toString('base64url'))
+  const next = signers.signers.map((one) => (one.key === old && fresh ? { ...one, key: fresh } : one))
+  return { signers: next, threshold: signers.threshold }
+}
+
+/** The first root, other signers or another key. Only the key of the fleet can sign it: the old one, and also the new one. */
+function rootRow(publisher: Publisher, state: Published | undefined, change: Change): readonly PolicyRow[] {
+  const { models, key, now } = publisher
+  const { signers, replaces } = change
+  if (state && !signers && !replaces) return []
+  const old = replaces ?? key
+  if (!old.publicKey.equals(state?.rootKey ?? publisher.rootKey))
     throw new Error(
-      `${state ? 'a change of signers' : 'the first publication'} needs the private key of the fleet`,
+      `${state ? 'a change of signers' : 'the first publication'} needs the private key of the fleet${state && state.rootVersion > 1 ? ', the newest one' : ''}`,
     )
   const version = (state?.rootVersion ?? 0) + 1
-  const signed = rootSigned(changed ?? firstSigners(rootKey), rootKey, version, now)
-  return [{ role: 'root', version, content: signedText(models, 'root', signed, [key]) }]
+  const signed = rootSigned(signersAfter(publisher, state, change), key.publicKey, version, now)
+  const keys = replaces ? [replaces, key] : [key]
+  return [{ role: 'root', version, content: signedText(models, 'root', signed, keys) }]
 }
 
 /** With new signers, the delegations change as soon as enough of them have signed. */

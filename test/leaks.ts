@@ -1,9 +1,14 @@
 // Files of tests share a process: each must leave the environment, the folder, the clock and the globals as they were.
 
 import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { unwatch, Watched } from '../src/core/base/deadlines.js'
 
 const { env: shared } = process
 const { setTimeout: timer } = globalThis
+/** Watches nothing. */
+class Nobody extends Watched {
+  overdue(): void {}
+}
 let env: NodeJS.ProcessEnv = {}
 let folder = ''
 
@@ -16,6 +21,8 @@ afterAll(() => {
   // A spy on a fake timer puts the fake back.
   vi.restoreAllMocks()
   vi.useRealTimers()
+  // The timer of all deadlines may be a fake one that never fires. Nobody waits for it any more, so it goes.
+  unwatch(new Nobody(), -Infinity)
   vi.unstubAllGlobals()
   vi.unstubAllEnvs()
   vi.resetConfig()

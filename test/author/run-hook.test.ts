@@ -17,7 +17,7 @@ import {
   type RunHookOptions,
   runHook,
 } from '../../src/author/index.js'
-import { isLarge } from '../property/runs.js'
+import { isLarge, sample } from '../property/runs.js'
 import { BASH, read } from '../systems/claude-code/reply.js'
 
 let dir: string
@@ -214,7 +214,7 @@ function hugeInputs(): readonly Invalid[] {
 }
 
 describe('input that cannot be read', { concurrent: true, timeout: 60_000 }, () => {
-  it.each(INVALID)('open, %s: the user is told', async (_, input, says) => {
+  it.each(sample(INVALID))('open, %s: the user is told', async (_, input, says) => {
     const said = await run(input)
     expect(said.code).toBe(0)
     expect(JSON.parse(said.stdout).systemMessage).toContain(says)
@@ -222,7 +222,7 @@ describe('input that cannot be read', { concurrent: true, timeout: 60_000 }, () 
     expect(`${said.stdout}${said.stderr}`).not.toMatch(/hunter2|\n\s+at /)
   })
 
-  it.each(INVALID)('closed, %s: it is refused', async (_, input, says) => {
+  it.each(sample(INVALID))('closed, %s: it is refused', async (_, input, says) => {
     const said = await run(input, 'closed')
     expect(said.code).toBe(2)
     expect(said.stdout).toContain(says)

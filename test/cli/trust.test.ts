@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isLarge } from '../property/runs.js'
+import { isLarge, sample } from '../property/runs.js'
 import { BASH, Project, withProgram } from './program.js'
 
 withProgram()
@@ -69,7 +69,7 @@ describe('carabiner trust', () => {
 
   it('asks on a terminal; only a yes is a yes', async () => {
     guard()
-    for (const input of ['\n', 'n\n', 'yeah\n', 'Yy\n', '\u0004']) {
+    for (const input of sample(['\n', 'n\n', 'yeah\n', 'Yy\n', '\u0004'])) {
       const { code, stdout } = await project.onTerminal(['trust', 'guard'], { input })
       expect([input, code]).toEqual([input, 1])
       expect(stdout).toContain('Trust this? [y/N] ')

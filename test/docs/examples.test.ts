@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { transform } from 'esbuild'
 import { describe, expect, it } from 'vitest'
+import { sample } from '../property/runs.js'
 import { allPages, ROOT, readPage } from './markdown.js'
 
 /** From stdin, in the project's folder: there the name `carabiner` is the project itself. */
@@ -21,7 +22,7 @@ const examples = allPages().flatMap(({ path, blocks }) =>
 )
 
 describe.concurrent('an example of', { timeout: 120_000 }, () => {
-  it.for(examples)('$path, line $line', async ({ language, text: given, output }, { expect }) => {
+  it.for(sample(examples))('$path, line $line', async ({ language, text: given, output }, { expect }) => {
     const { code } = language === 'ts' ? await transform(given, { loader: 'ts' }) : { code: given }
     const { status, stdout, stderr } = await run(code)
     expect(status, stderr).toBe(0)

@@ -11,7 +11,10 @@ import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { clientOf } from '../../src/fleet/machine/joining.js'
 import type { MachineReport } from '../../src/fleet/machine-report.js'
-import { type Fleet, joined, madeFleet, madeLines, opened } from './fleet-scene.js'
+import { policyAnswers } from '../../src/page/fleet/policy-answers.js'
+import type { PolicyView } from '../../src/page/view/fleet.js'
+import { addedMachine, type Fleet, joined, madeFleet, madeLines, opened } from './fleet-scene.js'
+import { numbered, ONE_RING, publish } from './policy-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 const NOW = () => new Date().toISOString()
@@ -103,6 +106,65 @@ describe.runIf(hasPostgres)('the state of machines', () => {
     ['too many agents', report({ agents: Array(101).fill({ name: 'x', asks: true }) })],
   ])('refuses %s', async (name, body) => {
     await expect(told(name, body)).rejects.toThrow('The request is not valid')
+  })
+
+  it('are behind if their own ring has something else, or news do not reach them', async () => {
+    const own = await madeFleet(server)
+    const admin = await opened(own.admin)
+    try {
+      const rings = {
+        'policy.json': JSON.stringify({ rings: [{ name: '1', machines: ['ann'] }, { name: '2' }] }),
+      }
+      await publish(admin, numbered(1, rings), { ring: '2' })
+      await publish(admin, numbered(2, rings), { ring: '1' })
+      const signed = NOW()
+      const says = async (name: string, policy: MachineReport['policy']) => {
+        await addedMachine(own, name)
+        await run(own.owner, [
+          `insert into fleet.machine_report (org, machine, report) select org, machine, '${JSON.stringify(report(policy && { policy }))}' from fleet.machine where name = '${name}'`,
+        ])
+      }
+      const has = { rollout: 1, enforced: 1, expires: '2030-01-01T00:00:00Z', signed }
+      await says('ann', has)
+      await says('bob', has)
+      await says('eve', { ...has, signed: '2026-01-01T00:00:00Z' })
+      const details = async (now?: number) =>
+        (await fleetStatus(admin, now)).machines
+          .flatMap(({ name, troubles }) =>
+            troubles.filter(({ kind }) => kind === 'behind').map(({ detail }) => [name, detail]),
+          )
+          .sort()
+      const ann = ['ann', 'it enforces version 1, and its ring version 2']
+      expect(await details()).toEqual([ann])
+      expect(await details(Date.now() + SILENT_MS + 60_000)).toEqual([
+        ann,
+        ['eve', expect.stringContaining('signed 2026-01-01T00:00:00Z')],
+      ])
+    } finally {
+      await admin.close()
+    }
+  })
+
+  it('are shown on the page with a roll-out whose signatures were checked, or with the reason why not', async () => {
+    const own = await madeFleet(server)
+    const [admin, page] = [await opened(own.admin), await opened(own.page)]
+    const shown = async () => {
+      const asked = { query: new URLSearchParams() } as never
+      return (await policyAnswers(page)['GET api/policy']?.answer(asked)) as PolicyView
+    }
+    try {
+      expect(await shown()).toMatchObject({ groups: [] })
+      await publish(admin, numbered(1, ONE_RING))
+      expect(await shown()).toMatchObject({ groups: [{ rings: [{ name: '1', enforced: 1 }] }] })
+      expect((await shown()).doubt).toBeUndefined()
+      await run(own.owner, [
+        `update fleet.policy_file set target = replace(target, '"machines":["*"]', '"machines":["x"]') where role = 'rollout'`,
+      ])
+      expect((await shown()).doubt).toContain('rollout.json has another digest')
+    } finally {
+      await admin.close()
+      await page.close()
+    }
   })
 
   it('only the gateway writes reports, and an administrator sees those of the own organisation', async () => {

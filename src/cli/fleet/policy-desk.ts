@@ -6,7 +6,7 @@ import { callerEnv, callerPath } from '../../files/caller.js'
 import { type KeyPair, keyPairFrom, publicKeyFrom } from '../../files/ed25519.js'
 import { readMembership } from '../../files/fleet-marker.js'
 import type { Database } from '../../fleet/database/connection.js'
-import { addPolicy, type NewPolicy, policyAfter } from '../../fleet/database/policy.js'
+import { addPolicy, firstRootKey, type NewPolicy, policyAfter } from '../../fleet/database/policy.js'
 import { type Published, verified } from '../../fleet/policy/checked-policy.js'
 import type { PolicyRow, Signers } from '../../fleet/policy/metadata.js'
 import { type Change, firstSigners, type Publisher, publication } from '../../fleet/policy/publication.js'
@@ -34,7 +34,7 @@ export async function atDesk<T>({ options }: Given, work: (desk: Desk) => Promis
   const models = await refusingPolicy(tufModels)
   return withDatabase(options, async (database) => {
     const rows = await policyAfter(database)
-    const rootKey = rootKeyOf(options, models, rows, await keyInDatabase(database))
+    const rootKey = rootKeyOf(options, models, rows, await firstRootKey(database))
     const state = await refusingPolicy(async () =>
       rows.length === 0 ? undefined : verified(models, rows, rootKey),
     )
@@ -103,13 +103,6 @@ function signingKey(options: Given['options']): KeyPair {
       `Give --key FILE: the key of the fleet, or your own. If it has a passphrase, set ${PASSPHRASE_VARIABLE}.`,
     )
   }
-}
-
-async function keyInDatabase(database: Database): Promise<Buffer> {
-  const [row] = await database.rows<{ root_key: Buffer }>(
-    'select root_key from fleet.org where org = fleet.own_org()',
-  )
-  return row?.root_key ?? Buffer.alloc(0)
 }
 
 /** Not from the database alone: its administrator could put another one there. */

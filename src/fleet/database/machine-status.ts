@@ -1,7 +1,10 @@
 // The state of every machine of a fleet, worst first: what it said about itself, against what its fleet expects.
 
-import { type MachineReport, machineReport } from '../machine-report.js'
+import { type MachineReport, machineReport, type PolicyReport } from '../machine-report.js'
+import type { PolicyRow } from '../policy/metadata.js'
+import { type MachineName, type Rollout, ringOf, rolloutIn } from '../policy/rollout.js'
 import type { Database } from './connection.js'
+import { policyAfter, versionsIn } from './policy.js'
 
 /** What can be wrong with a machine, worst first. */
 export const TROUBLES = {
@@ -63,13 +66,60 @@ export async function fleetStatus(database: Database, now: number = Date.now()):
       left join fleet.machine_report r on r.org = m.org and r.machine = m.machine
       where m.org = fleet.own_org() and m.retired is null order by m.name`,
   )
-  const [newest] = await database.rows<{ version: number | null }>(
-    `select max(version) as version from fleet.policy_file where org = fleet.own_org() and role = 'rollout'`,
-  )
-  const rollout = newest?.version ?? undefined
-  const machines = rows.map((row) => statusOf(row, rollout, now)).sort(byTrouble)
+  const wanted = wantedIn(await policyAfter(database))
+  const rollout = wanted?.version
+  const machines = rows.map((row) => statusOf(row, wanted, now)).sort(byTrouble)
   const ok = machines.every(({ troubles }) => troubles.every(({ kind }) => kind === 'advisory'))
   return { ...(rollout !== undefined && { rollout }), machines, ok }
+}
+
+/** What is published, as far as it says what machines should have. */
+interface Wanted {
+  /** Of the roll-out. */
+  readonly version: number
+  /** Undefined if the roll-out cannot be read. */
+  readonly rollout?: Rollout
+  /** Of bundles, by digest. */
+  readonly versions: ReadonlyMap<string, number>
+  /** When the newest was signed, milliseconds since 1970. */
+  readonly signed?: number
+}
+
+function wantedIn(rows: readonly PolicyRow[]): Wanted | undefined {
+  const found = rows.find(({ role }) => role === 'rollout')
+  if (!found) return undefined
+  const { version, target = '' } = found
+  try {
+    const { content = '' } = rows.find(({ role }) => role === 'timestamp') ?? {}
+    const { signed } = JSON.parse(content) as { readonly signed: { readonly signed_at?: string } }
+    const at = Date.parse(signed.signed_at ?? '')
+    return {
+      ...{ version, rollout: rolloutIn(target), versions: versionsIn(rows) },
+      ...(!Number.isNaN(at) && { signed: at }),
+    }
+  } catch {
+    return { version, versions: new Map() }
+  }
+}
+
+/** Undefined if the machine has what its ring should have. A newer roll-out that changes nothing for it does not count. */
+function lag(
+  policy: PolicyReport | undefined,
+  machine: MachineName,
+  { version, rollout, versions, signed }: Wanted,
+  now: number,
+): string | undefined {
+  if (!policy) return 'it has none'
+  if (!rollout) return policy.rollout < version ? `roll-out ${policy.rollout} of ${version}` : undefined
+  const { enforced, shadow } = ringOf(rollout, machine)?.ring ?? {}
+  const versionOf = (digest: string | undefined) => (digest === undefined ? undefined : versions.get(digest))
+  const [own, tried] = [versionOf(enforced), versionOf(shadow)]
+  const word = (one: number | undefined) => (one === undefined ? 'none' : `version ${one}`)
+  if (policy.enforced !== own) return `it enforces ${word(policy.enforced)}, and its ring ${word(own)}`
+  if (policy.shadow !== tried) return `it tries ${word(policy.shadow)}, and its ring ${word(tried)}`
+  const heard = Date.parse(policy.signed ?? '')
+  if (signed === undefined || !(heard < signed) || now - signed <= SILENT_MS) return undefined
+  return `what it heard last was signed ${policy.signed}, and newer news are more than a day old`
 }
 
 function byTrouble(a: MachineStatus, b: MachineStatus): number {
@@ -80,12 +130,12 @@ function rankOf({ troubles: [worst] }: MachineStatus): number {
   return worst ? ORDER.indexOf(worst.kind) : ORDER.length
 }
 
-function statusOf({ machine, name, seen, report: said, at }: Row, rollout: number | undefined, now: number) {
+function statusOf({ machine, name, seen, report: said, at }: Row, wanted: Wanted | undefined, now: number) {
   const report = said === null ? undefined : reportIn(said)
   const ahead = report && at ? Math.round((Date.parse(report.time) - at.getTime()) / 1000) : undefined
   const troubles = [
     ...silence(seen, report, now),
-    ...(report ? claims(report, rollout) : []),
+    ...(report ? claims(report, wanted && lag(report.policy, { machine, name }, wanted, now)) : []),
     ...(ahead !== undefined && Math.abs(ahead) > WRONG_CLOCK_S ? [clock(ahead)] : []),
   ].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
   return {
@@ -119,20 +169,16 @@ function clock(ahead: number): TroubleFound {
 }
 
 function claims(
-  { problem, policy, agents, missing, binding }: MachineReport,
-  rollout: number | undefined,
+  { problem, agents, missing, binding }: MachineReport,
+  behind: string | undefined,
 ): readonly TroubleFound[] {
   const unasked = agents.filter(({ asks }) => !asks).map(({ name }) => name)
   const unguarded = [...new Set([...missing, ...unasked])]
   const unproven = agents.filter(({ asks, proof }) => asks && (!proof?.ok || proof.stale))
-  const has = policy?.rollout ?? 0
-  const isBehind = rollout !== undefined && has < rollout
   return [
     ...(problem === undefined ? [] : [{ kind: 'broken' as const, detail: problem }]),
     ...(unguarded.length === 0 ? [] : [{ kind: 'unguarded' as const, detail: unguarded.join(', ') }]),
-    ...(isBehind
-      ? [{ kind: 'behind' as const, detail: has === 0 ? 'it has none' : `roll-out ${has} of ${rollout}` }]
-      : []),
+    ...(behind === undefined ? [] : [{ kind: 'behind' as const, detail: behind }]),
     ...(unproven.length === 0
       ? []
       : [{ kind: 'unproven' as const, detail: unproven.map(({ name }) => name).join(', ') }]),

@@ -35,6 +35,30 @@ export async function policyAfter(database: Database, root = 0): Promise<readonl
   return rows.map(rowOf)
 }
 
+/** The key that the fleet began with, as the database says. */
+export async function firstRootKey(database: Database): Promise<Buffer> {
+  const [row] = await database.rows<{ root_key: Buffer }>(
+    'select root_key from fleet.org where org = fleet.own_org()',
+  )
+  return row?.root_key ?? Buffer.alloc(0)
+}
+
+/** Versions of bundles by digest, as the newest list of them says. Nothing is checked. */
+export function versionsIn(rows: readonly PolicyRow[]): ReadonlyMap<string, number> {
+  const content = rows.find(({ role }) => role === 'targets')?.content
+  if (content === undefined) return new Map()
+  const { signed } = JSON.parse(content) as {
+    readonly signed: {
+      readonly targets: Readonly<Record<string, { readonly custom?: { readonly version?: number } }>>
+    }
+  }
+  return new Map(
+    Object.entries(signed.targets).flatMap(([name, { custom }]) =>
+      typeof custom?.version === 'number' ? [[name.replace(/\.json$/, ''), custom.version] as const] : [],
+    ),
+  )
+}
+
 export async function bundleText(database: Database, digest: string): Promise<string | undefined> {
   const [row] = await database.rows<{ content: string }>(
     'select content from fleet.policy_bundle where org = fleet.own_org() and digest = $1',

@@ -1,14 +1,18 @@
 // What the screen Policy asks: who gets which version, what machines enforce, what a shadow would have changed, and diffs.
 // Publishing is not for a page: the keys that sign stay with people.
 
+import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import type { Database } from '../../fleet/database/connection.js'
 import { fleetStatus, type MachineStatus, TROUBLES } from '../../fleet/database/machine-status.js'
-import { bundleText, policyAfter } from '../../fleet/database/policy.js'
+import { bundleText, firstRootKey, policyAfter, versionsIn } from '../../fleet/database/policy.js'
 import { shadowsIn } from '../../fleet/database/shadow-query.js'
 import { bundleIn } from '../../fleet/policy/bundle.js'
 import { changesBetween } from '../../fleet/policy/bundle-changes.js'
+import { verified } from '../../fleet/policy/checked-policy.js'
+import type { PolicyRow } from '../../fleet/policy/metadata.js'
 import { type Ring, rolloutIn } from '../../fleet/policy/rollout.js'
+import { tufModels } from '../../fleet/policy/tuf.js'
 import type { ShadowRow } from '../../fleet/shadow-table.js'
 import { NotAnswered } from '../answers.js'
 import { line } from '../shown-text.js'
@@ -24,7 +28,7 @@ export function policyAnswers(database: Database): FleetAnswers {
     'GET api/policy/diff': {
       role: 'viewer',
       answer: async ({ query }): Promise<PolicyDiffView> => {
-        const versions = await versionsOf(database)
+        const versions = versionsIn(await policyAfter(database))
         const [from, to] = await Promise.all(
           ['from', 'to'].map((name) => bundleOf(database, versions, query.get(name) ?? '')),
         )
@@ -36,15 +40,17 @@ export function policyAnswers(database: Database): FleetAnswers {
 }
 
 async function policyView(database: Database): Promise<PolicyView> {
-  const [versions, status, shadows] = await Promise.all([
-    versionsOf(database),
+  const [rows, status, shadows] = await Promise.all([
+    policyAfter(database),
     fleetStatus(database),
     shadowsIn(database, new Date(Date.now() - SHADOW_DAYS * 86_400_000)),
   ])
-  const rows = await policyAfter(database)
+  const versions = versionsIn(rows)
   const rollout = rows.find(({ role }) => role === 'rollout')?.target
+  const doubt = await doubtOf(database, rows)
   return {
     ok: status.ok,
+    ...(doubt !== undefined && { doubt: line(doubt) }),
     versions: [...versions.values()].sort((a, b) => b - a),
     groups: (rollout === undefined ? [] : rolloutIn(rollout)).map(({ name, rings }) => ({
       name: visible(name),
@@ -55,21 +61,15 @@ async function policyView(database: Database): Promise<PolicyView> {
   }
 }
 
-/** Versions by digest, as the newest list of bundles says. */
-async function versionsOf(database: Database): Promise<ReadonlyMap<string, number>> {
-  const rows = await policyAfter(database)
-  const content = rows.find(({ role }) => role === 'targets')?.content
-  if (content === undefined) return new Map()
-  const { signed } = JSON.parse(content) as {
-    readonly signed: {
-      readonly targets: Readonly<Record<string, { readonly custom?: { readonly version?: number } }>>
-    }
+/** Undefined if all of it is signed by keys that follow from the first key of the fleet, as the database names it. */
+async function doubtOf(database: Database, rows: readonly PolicyRow[]): Promise<string | undefined> {
+  if (rows.length === 0) return undefined
+  try {
+    verified(await tufModels(), rows, await firstRootKey(database))
+    return undefined
+  } catch (error) {
+    return textOf(error)
   }
-  return new Map(
-    Object.entries(signed.targets).flatMap(([name, { custom }]) =>
-      typeof custom?.version === 'number' ? [[name.replace(/\.json$/, ''), custom.version] as const] : [],
-    ),
-  )
 }
 
 async function bundleOf(database: Database, versions: ReadonlyMap<string, number>, version: string) {

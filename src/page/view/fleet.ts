@@ -74,6 +74,8 @@ export interface FleetDetails extends Details {
 export interface PolicyView {
   /** Whether every machine enforces what it should. */
   readonly ok: boolean
+  /** Why nobody can rely on the roll-out that is shown: its signatures could not be checked, or are wrong. */
+  readonly doubt?: string
   /** Of the bundles, the newest first. */
   readonly versions: readonly number[]
   readonly groups: readonly { readonly name: string; readonly rings: readonly RingView[] }[]

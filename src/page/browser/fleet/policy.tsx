@@ -24,7 +24,7 @@ export function Policy() {
       )}
       {value && (
         <>
-          <Rollout groups={value.groups} />
+          <Rollout groups={value.groups} doubt={value.doubt} />
           <States machines={value.machines} isOk={value.ok} />
           <Shadows shadows={value.shadows} />
           {value.versions.length > 1 && <Differences versions={value.versions} />}
@@ -34,10 +34,11 @@ export function Policy() {
   )
 }
 
-function Rollout({ groups }: Pick<PolicyView, 'groups'>) {
+function Rollout({ groups, doubt }: { groups: PolicyView['groups']; doubt: string | undefined }) {
   return (
     <section aria-labelledby="rollout">
       <h2 id="rollout">Roll-out</h2>
+      {doubt !== undefined && <p class="bad">The signatures of this roll-out do not count: {doubt}</p>}
       {groups.length === 0 ? (
         <p class="nothing">No policy is published. carabiner docs fleet-policy shows how.</p>
       ) : (

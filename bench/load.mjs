@@ -7,15 +7,15 @@ import { setTimeout } from 'node:timers/promises'
 import { createHooks } from 'carabiner'
 import { cpuClock, race } from './measure.mjs'
 
-const PLUGINS = 200
+export const HOOKS = 200
 /** A file that was just written may have changed again within the same tick of the clock, so it is always read. */
-const OF_AGE_MS = 2500
+export const OF_AGE_MS = 2500
 
 export async function bench() {
   const project = mkdtempSync(join(tmpdir(), 'carabiner-bench-'))
   const home = join(project, 'home')
   const folder = join(project, '.amplifier', 'hooks')
-  for (let i = 0; i < PLUGINS; i++) {
+  for (let i = 0; i < HOOKS; i++) {
     const plugin = join(folder, `plugin-${String(i).padStart(3, '0')}`)
     mkdirSync(plugin, { recursive: true })
     writeFileSync(join(plugin, 'hooks.json'), JSON.stringify(hooksOf(i), null, 2))
@@ -40,15 +40,15 @@ export async function bench() {
   await kept.close()
   rmSync(project, { recursive: true })
   return [
-    rounds.row(`load ${PLUGINS} plugins / read and parse their files`, 'load', 'parse', { limit: 3 }),
-    rounds.row(`reload ${PLUGINS} unchanged plugins / read and parse their files`, 'reload', 'parse', {
+    rounds.row(`load ${HOOKS} plugins / read and parse their files`, 'load', 'parse', { limit: 3 }),
+    rounds.row(`reload ${HOOKS} unchanged plugins / read and parse their files`, 'reload', 'parse', {
       limit: 0.5,
     }),
   ]
 }
 
 /** As real ones are: a few events, matchers and time-outs. */
-function hooksOf(i) {
+export function hooksOf(i) {
   const command = `"\${CLAUDE_PLUGIN_ROOT}/check-${i}.sh"`
   return {
     description: `Checks what agents write, number ${i}`,

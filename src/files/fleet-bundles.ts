@@ -22,7 +22,7 @@ import { exactLstatIfThere, lstatIfThere } from './if-there.js'
 import { noted } from './looks.js'
 import { readPlainBytes } from './plain-file.js'
 import { checkOwned } from './root-owned.js'
-import { moment, stampOf } from './stamp.js'
+import { isSame, moment, stampOf } from './stamp.js'
 
 /** A policy of the company: one that its fleet sent, or a folder of root. */
 export interface CompanyPolicy {
@@ -128,57 +128,77 @@ function unreliable(folder: string, problem: string): CompanyPolicy {
 const MOST_BYTES = 16 * 1024 * 1024
 
 /** Throws unless the folder has every file of the list with these bytes, and nothing else. */
-function checkBundle(place: PolicyPlace, { digest, list }: BundleInForce): void {
-  const path = bundleList(place.folder, digest)
-  for (const one of [bundlesFolder(place.folder), path]) checkOwned(one, place.owner)
+function checkBundle({ folder: around, owner }: PolicyPlace, { digest, list }: BundleInForce): void {
+  const seen = moment()
+  const path = bundleList(around, digest)
+  for (const one of [bundlesFolder(around), path]) checkOwned(one, owner)
   const expected = filesIn(path, list)
-  const folder = bundleFolder(place.folder, digest)
-  const missing = new Set(expected.keys())
-  checkOwned(folder, place.owner)
-  const folders = ['']
+  const root = bundleFolder(around, digest)
+  const folders = [{ path: root, inside: '', stats: ownedStats(root, owner) }]
+  let found = 0
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    for (const name of namesOf(join(folder, at))) {
-      const inside = at === '' ? name : `${at}/${name}`
-      const file = join(folder, at, name)
-      const seen = moment()
-      const stats = exactLstatIfThere(file)
-      if (!stats) throw new Error(`${file} vanished`)
-      checkOwned(file, place.owner, stats)
+    for (const name of namesOf(at.path, at.stats, seen)) {
+      const file = `${at.path}${sep}${name}`
+      const inside = `${at.inside}${name}`
+      const stats = ownedStats(file, owner)
       if (stats.isDirectory()) {
-        folders.push(inside)
+        folders.push({ path: file, inside: `${inside}/`, stats })
         continue
       }
       const wanted = expected.get(inside)
       if (wanted === undefined) throw new Error(`${file} is not part of what was signed`)
-      checkFile(file, stats, wanted, stampOf(stats, seen))
-      missing.delete(inside)
+      checkFile(file, stats, wanted, seen)
+      found++
     }
   }
-  const [first] = missing
-  if (first !== undefined) throw new Error(`${folder}${sep}${first} is missing`)
+  if (found < expected.size) throw new Error(`${root}${sep}${firstMissing(root, expected.keys())} is missing`)
+}
+
+function ownedStats(path: string, owner: number): BigIntStats {
+  const stats = exactLstatIfThere(path)
+  if (!stats) throw new Error(`${path} is missing`)
+  checkOwned(path, owner, stats)
+  return stats
+}
+
+function firstMissing(root: string, paths: Iterable<string>): string | undefined {
+  for (const path of paths) if (!lstatIfThere(join(root, path))) return path
+  return undefined
+}
+
+/** By path: what was read, and what the file or folder was then. Each is read once while it stays as it is. */
+const known = new Map<string, { readonly stats: BigIntStats; readonly content: string | readonly string[] }>()
+/** A machine has two bundles. */
+const MOST_KNOWN = 50_000
+
+/** `seen`: a moment before `stats` were taken. */
+function contentOf<T extends string | readonly string[]>(
+  path: string,
+  stats: BigIntStats,
+  seen: bigint,
+  read: (path: string) => T,
+): T {
+  const before = known.get(path)
+  if (before && isSame(before.stats, stats)) return before.content as T
+  const content = read(path)
+  if (stampOf(stats, seen) === '') return content
+  if (known.size >= MOST_KNOWN) known.clear()
+  known.set(path, { stats, content })
+  return content
 }
 
 /** A folder without files was not signed: a bundle is made of files. */
-function namesOf(folder: string): readonly string[] {
-  const names = readdirSync(folder)
+function namesOf(folder: string, stats: BigIntStats, seen: bigint): readonly string[] {
+  const names = contentOf(folder, stats, seen, (path): readonly string[] => readdirSync(path))
   if (names.length === 0) throw new Error(`${folder} is empty`)
   return names
 }
 
-/** By path: the stamp and the digest of files that were read before, so that each is read once while it stays as it is. */
-const known = new Map<string, string>()
-/** A machine has two bundles. */
-const MOST_KNOWN = 50_000
-
-function checkFile(path: string, stats: BigIntStats, wanted: Wanted, stamp: string): void {
-  const { digest, isProgram } = wanted
+function checkFile(path: string, stats: BigIntStats, { digest, isProgram }: Wanted, seen: bigint): void {
   if (((Number(stats.mode) & EXECUTABLE) !== 0) !== isProgram)
     throw new Error(`${path} was signed ${isProgram ? 'as a program, and is none' : 'not to be a program'}`)
-  if (stamp !== '' && known.get(path) === `${digest} ${stamp}`) return
-  if (digestOf(path, stats) !== digest) throw new Error(`${path} is not as it was signed`)
-  if (stamp === '') return
-  if (known.size >= MOST_KNOWN) known.clear()
-  known.set(path, `${digest} ${stamp}`)
+  if (contentOf(path, stats, seen, () => digestOf(path, stats)) !== digest)
+    throw new Error(`${path} is not as it was signed`)
 }
 
 function digestOf(path: string, stats: BigIntStats): string {

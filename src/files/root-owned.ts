@@ -22,10 +22,10 @@ export function checkOwned(
   owner: number = ROOT,
   stats: Stats | BigIntStats = lstatSync(path),
 ): void {
-  const name = owner === ROOT ? 'root' : `user ${owner}`
-  if (Number(stats.uid) !== owner) throw new Error(`${path} belongs to user ${stats.uid}, not to ${name}`)
+  const name = () => (owner === ROOT ? 'root' : `user ${owner}`)
+  if (Number(stats.uid) !== owner) throw new Error(`${path} belongs to user ${stats.uid}, not to ${name()}`)
   if (stats.isSymbolicLink()) throw new Error(`${path} is a link`)
-  if ((Number(stats.mode) & BY_OTHERS) !== 0) throw new Error(`others than ${name} may write to ${path}`)
+  if ((Number(stats.mode) & BY_OTHERS) !== 0) throw new Error(`others than ${name()} may write to ${path}`)
 }
 
 export interface RootFileOptions {

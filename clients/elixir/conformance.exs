@@ -1,17 +1,24 @@
-# Plays one case of clients/conformance: reads it as JSON, and prints what each step came to. The argument names the
-# codec of the client: json, jason or jiffy.
+# Plays cases of clients/conformance: each line of standard input is the file of a case, and is answered with a line that
+# says what each step came to. The argument names the codec of the client: json, jason or jiffy.
 
 defmodule Player do
   alias Carabiner.{Call, Error}
 
   def main do
-    Process.flag(:trap_exit, true)
     # Standard output is for the results, and everything on it and on standard input is bytes.
     :logger.set_primary_config(:level, :none)
     :io.setopts(:standard_io, encoding: :latin1)
-    game = :jiffy.decode(IO.binread(:stdio, :all), [:return_maps, :use_nil])
-    {:ok, seen} = Agent.start_link(fn -> %{} end)
+    # A process for each case, so that no case meets messages of another.
+    for file <- IO.stream(:stdio, :line),
+        do: Task.await(Task.async(fn -> file |> String.trim_trailing() |> play_case() end), :infinity)
+  end
 
+  defp play_case(file) do
+    Process.flag(:trap_exit, true)
+    game = :jiffy.decode(File.read!(file), [:return_maps, :use_nil])
+    File.cd!(game["folder"])
+    System.put_env("HOME", game["home"])
+    {:ok, seen} = Agent.start_link(fn -> %{} end)
     [codec] = System.argv()
 
     options = [
@@ -47,9 +54,11 @@ defmodule Player do
         Carabiner.close(client)
         print(results)
     end
+
+    Agent.stop(seen)
   end
 
-  defp print(term), do: IO.binwrite(IO.iodata_to_binary(:jiffy.encode(term, [:use_nil])))
+  defp print(term), do: IO.binwrite([:jiffy.encode(term, [:use_nil]), "\n"])
 
   defp approver(how, seen) do
     fn question ->
@@ -94,7 +103,7 @@ defmodule Player do
   end
 
   defp play(step, state) do
-    {:ok, ran} = Agent.start_link(fn -> [] end)
+    {:ok, ran} = Agent.start(fn -> [] end)
 
     {told, state} =
       try do

@@ -1,5 +1,5 @@
-"""Plays one case of clients/conformance: reads it as JSON, and prints what each step came to. `asyncio` as the argument
-plays it with AsyncCarabiner."""
+"""Plays cases of clients/conformance: each line of standard input is the file of a case, and is answered with a line that
+says what each step came to. `asyncio` as the argument plays them with AsyncCarabiner."""
 
 import asyncio
 import inspect
@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import carabiner as c
 
-case = json.load(sys.stdin)
 is_async = sys.argv[1:] == ["asyncio"]
 
 
@@ -33,44 +32,60 @@ class Seen:
             return self.lists.get(kind, [])
 
 
-seen = Seen()
-how = case.get("approver")
+class Game:
+    """A case, and what its callbacks were told."""
 
+    def __init__(self, case):
+        self.case, self.seen, self.how = case, Seen(), case.get("approver")
+        self.options = {
+            "program": case["program"],
+            "deadline": case.get("deadline", 60),
+            "on_message": lambda message: self.seen.add("messages", message["text"]),
+            "on_wake": lambda wake: self.seen.add("wakes", wake["message"]["content"]),
+        }
+        if self.how:
+            self.options["approver"] = self.async_approver if is_async else self.approver
 
-def reply(asked):
-    seen.add("asked", asked.prompt)
-    if how.get("fails"):
-        raise RuntimeError("no terminal")
-    return None if how.get("unanswered") else how["reply"]
+    def reply(self, asked):
+        self.seen.add("asked", asked.prompt)
+        if self.how.get("fails"):
+            raise RuntimeError("no terminal")
+        return None if self.how.get("unanswered") else self.how["reply"]
 
+    def approver(self, asked):
+        if self.how.get("waits"):
+            self.seen.add("asked", asked.prompt)
+            asked.withdrawn.wait()
+            self.seen.add("withdrawn", 1)
+            return None
+        return self.reply(asked)
 
-def approver(asked):
-    if how.get("waits"):
-        seen.add("asked", asked.prompt)
-        asked.withdrawn.wait()
-        seen.add("withdrawn", 1)
-        return None
-    return reply(asked)
+    async def async_approver(self, asked):
+        if not self.how.get("waits"):
+            return self.reply(asked)
+        self.seen.add("asked", asked.prompt)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self.seen.add("withdrawn", 1)
 
+    async def opened(self):
+        return await c.AsyncCarabiner(**self.options).open() if is_async else c.Carabiner(**self.options)
 
-async def async_approver(asked):
-    if not how.get("waits"):
-        return reply(asked)
-    seen.add("asked", asked.prompt)
-    try:
-        await asyncio.Event().wait()
-    finally:
-        seen.add("withdrawn", 1)
+    async def reopen(self):
+        client = await self.opened()
+        await got((await got(client.session())).close())
+        await got(client.close())
 
-
-options = {
-    "program": case["program"],
-    "deadline": case.get("deadline", 60),
-    "on_message": lambda message: seen.add("messages", message["text"]),
-    "on_wake": lambda wake: seen.add("wakes", wake["message"]["content"]),
-}
-if how:
-    options["approver"] = async_approver if is_async else approver
+    async def play(self):
+        try:
+            client = await self.opened()
+        except c.CarabinerError as error:
+            return {"open": error.code}
+        player = Player(self, client, await got(client.session()))
+        results = [await player.play(step) for step in self.case["steps"]]
+        await got(client.close())
+        return results
 
 
 def shown(value):
@@ -96,8 +111,9 @@ def shown_outcome(outcome):
 
 
 class Player:
-    def __init__(self, client, session):
-        self.client, self.session, self.named, self.running = client, session, {}, {}
+    def __init__(self, game, client, session):
+        self.game, self.client, self.session = game, client, session
+        self.named, self.running = {}, {}
 
     async def play(self, step):
         """Awaits what is awaitable, so that one player plays both."""
@@ -139,9 +155,9 @@ class Player:
             child = await got(session.child(step["agent"]))
             return shown(await got(child.begin_tool(step["name"], step["input"])))
         if do in ("messages", "wakes", "asked"):
-            return await in_thread(seen.wait, do, step.get("count", 0))
+            return await in_thread(self.game.seen.wait, do, step.get("count", 0))
         if do == "withdrawn":
-            return len(await in_thread(seen.wait, do, step["count"]))
+            return len(await in_thread(self.game.seen.wait, do, step["count"]))
         if do == "await_file":
             while not os.path.exists(step["path"]):
                 await asyncio.sleep(0.02)
@@ -151,7 +167,7 @@ class Player:
         if do == "repeat":
             return await self.repeat(step)
         if do == "reopen":
-            return {"left": await left_by(step["count"], reopen)}
+            return {"left": await left_by(step["count"], self.game.reopen)}
         if do == "start":
             self.running[step["as"]] = start(self, step["step"])
             return {"started": step["as"]}
@@ -175,7 +191,6 @@ class Player:
         steps = [json.loads(text.replace("$n", str(n))) for n in range(step["count"])]
         return list(await asyncio.gather(*(start(self, one) for one in steps)))
 
-
     async def repeat(self, step):
         told = []
 
@@ -183,12 +198,6 @@ class Player:
             told[:] = [await self.play(step["step"])]
 
         return {"left": await left_by(step["count"], once), "last": told[0]}
-
-
-async def reopen():
-    client = await opened()
-    await got((await got(client.session())).close())
-    await got(client.close())
 
 
 def held():
@@ -253,19 +262,9 @@ def running(step, ran):
     return async_run if is_async else run
 
 
-async def opened():
-    return await c.AsyncCarabiner(**options).open() if is_async else c.Carabiner(**options)
-
-
-async def main():
-    try:
-        client = await opened()
-    except c.CarabinerError as error:
-        return {"open": error.code}
-    player = Player(client, await got(client.session()))
-    results = [await player.play(step) for step in case["steps"]]
-    await got(client.close())
-    return results
-
-
-print(json.dumps(asyncio.run(main())))
+for line in sys.stdin:
+    with open(line.rstrip("\n"), encoding="utf-8") as file:
+        case = json.load(file)
+    os.chdir(case["folder"])
+    os.environ["HOME"] = case["home"]
+    print(json.dumps(asyncio.run(Game(case).play())), flush=True)

@@ -1,9 +1,12 @@
 // Every client passes the same cases: clients/conformance/cases.json, played by a small program in its language.
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Project, programFile, withProgram } from '../cli/program.js'
 import { ROOT } from '../docs/markdown.js'
 import { isInstalled, LANGUAGES } from './languages.js'
@@ -29,6 +32,9 @@ interface Case {
   readonly steps?: readonly (readonly [step: Json, expected: Json])[]
 }
 
+const scratch = mkdtempSync(join(tmpdir(), 'carabiner-clients-'))
+afterAll(() => rmSync(scratch, { recursive: true }))
+
 const FOLDER = join(ROOT, 'clients/conformance')
 const cases = JSON.parse(readFileSync(join(FOLDER, 'cases.json'), 'utf8')) as readonly Case[]
 
@@ -47,20 +53,64 @@ function programOf({ engine, program }: Case): readonly string[] {
     : [process.execPath, join(FOLDER, 'engine.mjs'), engine]
 }
 
-async function play(one: Case, player: readonly string[]): Promise<Json> {
-  const project = new Project()
-  try {
-    mkdirSync(join(project.home, '.amplifier'))
-    cpSync(join(FOLDER, 'hooks'), join(project.home, '.amplifier/hooks'), { recursive: true })
-    const steps = (one.steps ?? []).map(([step]) => step)
-    const { approver = null, deadline = 60 } = one
-    const [file, ...args] = player as [string, ...string[]]
-    const input = text({ program: programOf(one), approver, deadline, steps })
-    const { code, stdout, stderr } = await project.run(file, args, { input })
-    if (code !== 0) throw new Error(`it exited with ${code}: ${stderr}`)
-    return JSON.parse(stdout) as Json
-  } finally {
-    project.remove()
+/** A program that plays one case after the other, and is started anew after a case that it did not end. */
+class Player {
+  readonly #command: readonly string[]
+  #process: ReturnType<Player['start']> | undefined
+  #isBusy = false
+
+  constructor(command: readonly string[]) {
+    this.#command = command
+  }
+
+  async play(one: Case): Promise<Json> {
+    if (this.#isBusy) this.end()
+    this.#isBusy = true
+    const project = new Project()
+    try {
+      mkdirSync(join(project.home, '.amplifier'))
+      cpSync(join(FOLDER, 'hooks'), join(project.home, '.amplifier/hooks'), { recursive: true })
+      const { approver = null, deadline = 60 } = one
+      const steps = (one.steps ?? []).map(([step]) => step)
+      const place = { folder: project.folder, home: project.home }
+      const file = join(project.base, 'case.json')
+      writeFileSync(file, text({ ...place, program: programOf(one), approver, deadline, steps }))
+      this.#process ??= this.start()
+      const { child, lines, complaints } = this.#process
+      child.stdin.write(`${file}\n`)
+      const { value, done } = await lines.next()
+      if (done) throw new Error(`the program that plays cases ended: ${Buffer.concat(complaints)}`)
+      this.#isBusy = false
+      return JSON.parse(value) as Json
+    } finally {
+      project.remove()
+    }
+  }
+
+  end(): void {
+    this.#process?.child.kill('SIGKILL')
+    this.#process = undefined
+  }
+
+  /** Its status, when it has ended because there are no more cases. */
+  async ended(): Promise<number> {
+    this.#process ??= this.start()
+    const { child } = this.#process
+    child.stdin.end()
+    const [status] = await once(child, 'close')
+    return status
+  }
+
+  private start() {
+    const [file, ...args] = this.#command as [string, ...string[]]
+    const env = { PATH: process.env.PATH ?? '', HOME: tmpdir(), CARABINER_SERVICE: 'off' }
+    const child = spawn(file, args, { cwd: tmpdir(), env, stdio: 'pipe' })
+    child.stdin.on('error', () => undefined)
+    const complaints: Buffer[] = []
+    child.on('error', (error) => complaints.push(Buffer.from(error.message)))
+    child.stderr.on('data', (some: Buffer) => complaints.push(some))
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    return { child, lines, complaints }
   }
 }
 
@@ -76,11 +126,9 @@ function check(actual: Json, expected: Json): void {
 
 describe.each(LANGUAGES)('the client in $name', { timeout: 120_000 }, (language) => {
   const isThere = isInstalled(language)
-  let player: readonly string[] = []
+  let player: Player
   beforeAll(() => {
-    const scratch = mkdtempSync(join(tmpdir(), 'carabiner-client-'))
-    if (isThere) player = language.player(scratch)
-    return () => rmSync(scratch, { recursive: true })
+    if (isThere) player = new Player(language.player(scratch))
   }, 300_000)
 
   const ofIt = cases.filter(({ codec }) => !language.isCodec || codec)
@@ -88,7 +136,7 @@ describe.each(LANGUAGES)('the client in $name', { timeout: 120_000 }, (language)
   it.for(ofIt)('$name', async (one, { skip }) => {
     skip(!isThere, `needs ${language.needs}`)
     skip(language.lacks?.includes(one.needs ?? '') === true, `cannot ${one.needs}`)
-    const played = await play(one, player)
+    const played = await player.play(one)
     if (one.open !== undefined) {
       expect(played).toEqual({ open: one.open })
       return
@@ -105,4 +153,11 @@ describe.each(LANGUAGES)('the client in $name', { timeout: 120_000 }, (language)
     }
     expect(results.length).toBe(one.steps?.length)
   })
+
+  it('ends when there are no more cases', async ({ skip }) => {
+    skip(!isThere, `needs ${language.needs}`)
+    expect(await player.ended()).toBe(0)
+  })
+
+  afterAll(() => player?.end())
 })

@@ -1,6 +1,7 @@
 // The clients in other languages: what each needs, and how its programs are started.
 
 import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../docs/markdown.js'
 
@@ -12,7 +13,7 @@ export interface Language {
   readonly proof?: string
   /** Of clients/. */
   readonly folder: string
-  /** How the program that plays a case is started. Builds it first in `scratch`, if it has to be built. */
+  /** How the program that plays cases is started. Builds it first in `scratch`, if it has to be built. */
   readonly player: (scratch: string) => readonly string[]
   /** Variables that its toolchain needs in a new home. */
   readonly env?: () => Readonly<Record<string, string>>
@@ -30,9 +31,11 @@ export interface Language {
 
 function elixirPlayer(codec: string): Language['player'] {
   return (scratch) => {
-    execFileSync('elixirc', ['-o', scratch, 'carabiner.ex', 'conformance_codecs.ex'], {
-      cwd: folder('elixir'),
-    })
+    // It is the same for all codecs.
+    if (!existsSync(join(scratch, 'Elixir.Carabiner.beam')))
+      execFileSync('elixirc', ['-o', scratch, 'carabiner.ex', 'conformance_codecs.ex'], {
+        cwd: folder('elixir'),
+      })
     return ['elixir', '-pa', scratch, join(folder('elixir'), 'conformance.exs'), codec]
   }
 }

@@ -1,7 +1,9 @@
-// Plays one case of clients/conformance: reads it as JSON, and prints what each step came to.
+// Plays cases of clients/conformance: each line of standard input is the file of a case, and is answered with a line that
+// says what each step came to.
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -40,9 +42,10 @@ type step struct {
 }
 
 type play struct {
-	Program  []string
-	Deadline float64
-	Approver *struct {
+	Folder, Home string
+	Program      []string
+	Deadline     float64
+	Approver     *struct {
 		Reply                    any
 		Fails, Unanswered, Waits bool
 	}
@@ -328,12 +331,28 @@ func leftBy(count int, once func()) []string {
 }
 
 func main() {
-	var game play
-	decoder := json.NewDecoder(os.Stdin)
-	decoder.UseNumber()
-	if err := decoder.Decode(&game); err != nil {
-		panic(err)
+	files := bufio.NewScanner(os.Stdin)
+	for files.Scan() {
+		raw, err := os.ReadFile(files.Text())
+		if err != nil {
+			panic(err)
+		}
+		var game play
+		read(raw, &game)
+		if err := os.Chdir(game.Folder); err != nil {
+			panic(err)
+		}
+		if err := os.Setenv("HOME", game.Home); err != nil {
+			panic(err)
+		}
+		if err := json.NewEncoder(os.Stdout).Encode(playAll(game)); err != nil {
+			panic(err)
+		}
 	}
+}
+
+// playAll says what each step came to, or the error of opening.
+func playAll(game play) any {
 	all := &seen{lists: map[string][]string{}}
 	all.changed = sync.NewCond(&all.Mutex)
 	options := carabiner.Options{
@@ -360,11 +379,9 @@ func main() {
 		}
 	}
 	ctx := context.Background()
-	print := func(told any) { _ = json.NewEncoder(os.Stdout).Encode(told) }
 	client, err := carabiner.Start(ctx, options)
 	if err != nil {
-		print(object{"open": carabiner.Code(err)})
-		return
+		return object{"open": carabiner.Code(err)}
 	}
 	session, err := client.Session(ctx, carabiner.SessionOptions{})
 	if err != nil {
@@ -376,5 +393,5 @@ func main() {
 		results[i] = p.play(ctx, raw)
 	}
 	_ = client.Close()
-	print(results)
+	return results
 }

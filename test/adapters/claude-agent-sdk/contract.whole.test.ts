@@ -1,10 +1,14 @@
 import { expect } from 'vitest'
 import { contract } from '../contract.js'
 
-for (const version of ['0.3.322', '0.3.325'])
+for (const [version, more] of [
+  ['0.3.322', { isLowEnd: true }],
+  ['0.3.325', {}],
+] as const)
   contract({
     name: 'claude-agent-sdk',
     version,
+    ...more,
     // The SDK has no hooks around model calls.
     leftOut: [
       ...(['respond for the model', 'deny a request'] as const),

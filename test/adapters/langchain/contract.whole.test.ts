@@ -1,3 +1,4 @@
 import { contract } from '../contract.js'
 
-for (const version of ['1.0', '1.5']) contract({ name: 'langchain', version })
+contract({ name: 'langchain', version: '1.0', isLowEnd: true })
+contract({ name: 'langchain', version: '1.5' })

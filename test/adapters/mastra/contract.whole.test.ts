@@ -1,5 +1,5 @@
 import { contract } from '../contract.js'
 
-const ways = ['all tools of the agent', 'single tools']
-for (const version of ['1.60', '1.71'])
-  contract({ name: 'mastra', version, node: 'node@22', ways, holds: true })
+const mastra = { name: 'mastra', node: 'node@22', ways: ['all tools of the agent', 'single tools'] }
+contract({ ...mastra, version: '1.60', isLowEnd: true })
+contract({ ...mastra, version: '1.71', holds: true })

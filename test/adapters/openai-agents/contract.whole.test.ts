@@ -1,11 +1,14 @@
 import { expect } from 'vitest'
 import { contract, denied } from '../contract.js'
 
-for (const version of ['0.14', '0.20'])
+for (const [version, more] of [
+  ['0.14', { isLowEnd: true }],
+  ['0.20', { holds: true }],
+] as const)
   contract({
     name: 'openai-agents',
     version,
-    holds: true,
+    ...more,
     differs: {
       // The SDK marks no result as an error.
       deny: denied,

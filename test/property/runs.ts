@@ -6,6 +6,8 @@ const FACTOR =
   CARABINER_RUNS === undefined ? 0.1 : CARABINER_RUNS === 'large' ? 1 : checked(Number(CARABINER_RUNS))
 /** Whether everything is tried, as in CI. */
 export const isLarge = FACTOR >= 1
+/** Whether even more is tried. */
+export const isMore = FACTOR > 1
 /** Fewer would hardly try anything. */
 const FEWEST = 25
 
@@ -21,7 +23,7 @@ export function sample<T>(cases: readonly T[]): readonly T[] {
 
 /** The seed of a property that is the same in every run, unless somebody asked for more. */
 export function seeded(seed: number): { readonly seed?: number } {
-  return FACTOR > 1 ? {} : { seed }
+  return isMore ? {} : { seed }
 }
 
 function checked(factor: number): number {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { kimi } from '../../src/hosts/kimi/host.js'
 import { withProgram } from '../cli/program.js'
+import { isMore } from '../property/runs.js'
 import { corpusIsHere } from '../systems/claude-code/replay.js'
 import { CORPUS_CALLS, type CorpusCall } from './corpus-calls.js'
 import { eventually, isServable, NO_NODE, Scene, steady, treeOf } from './scene.js'
@@ -30,6 +31,20 @@ const isAlwaysCold = ({ args: [command, name = ''] }: CorpusCall) =>
 /** An event for which its agent does not wait goes on in a process of its own, whose end nobody here waits for either. */
 const goesOn = ({ args, input }: CorpusCall) =>
   (kimi.unawaited ?? []).some((event) => args.includes(kimi.name) && input.includes(`"${event}"`))
+
+/** The command and the event decide most of what happens. Every third call with both the same is made. */
+function sampled(calls: readonly CorpusCall[]): readonly CorpusCall[] {
+  if (isMore) return calls
+  const counts = new Map<string, number>()
+  return calls.filter(({ args, input }) => {
+    const kind = JSON.stringify([args, EVENT.exec(input)?.[1]])
+    const count = counts.get(kind) ?? 0
+    counts.set(kind, count + 1)
+    return count % 3 === 0
+  })
+}
+
+const EVENT = /"(?:hook_event_name|hookName|hookEventName|event|type)"\s*:\s*"([^"]*)"/
 
 /** A service answers callers with its own home only, so calls at the same time need a service each. */
 const ROWS = 4
@@ -76,10 +91,10 @@ function takeState(scene: Scene): Left['files'] {
 }
 
 describe.skipIf(!isServable || !corpusIsHere)(
-  'the whole corpus (../shared/corpus, absent in a bare checkout)',
+  'the corpus (../shared/corpus, absent in a bare checkout)',
   () => {
     describe.each(Object.entries(CORPUS_CALLS))('%s', (_, all) => {
-      const calls = all.filter((call) => !goesOn(call))
+      const calls = sampled(all.filter((call) => !goesOn(call)))
       let scenes: readonly Scene[] = []
       const cold = new Map<string, Left>()
       const warm = new Map<string, Left>()
@@ -104,7 +119,7 @@ describe.skipIf(!isServable || !corpusIsHere)(
       afterAll(() => Promise.all(scenes.map((scene) => scene.remove())))
 
       it('the service answered all', () => {
-        expect(calls.length).toBeGreaterThan(50)
+        expect(calls.length).toBeGreaterThan(30)
         expect(answered).toBeGreaterThanOrEqual(calls.filter((call) => !isAlwaysCold(call)).length)
       })
 

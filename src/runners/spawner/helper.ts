@@ -35,9 +35,9 @@ export class Helper {
   readonly gone: Promise<void>
   readonly #command: HelperCommand
   readonly #child: ChildProcess
-  readonly #startedAt = performance.now()
-  /** The same as the system tells it. */
   readonly #startTicks: number | undefined
+  /** The same by the clock of this process, or a little later: a program that seems older than it is would not be found. */
+  readonly #startedAt: number
   readonly #socket: Socket
   readonly #frames = callerFrames()
   readonly #programs = new Map<number, HelperProgram>()
@@ -60,6 +60,7 @@ export class Helper {
     this.#child = spawn(command.file, command.args, { cwd: '/', env: {}, detached: true, stdio: [...stdio] })
     const stat = statOf(this.#child.pid ?? 0)
     this.#startTicks = stat && Number(stat.start)
+    this.#startedAt = performance.now()
     this.#child.on('error', () => undefined) // `close` of the socket follows.
     this.#child.unref()
     this.#socket = this.#child.stdio[3] as unknown as Socket

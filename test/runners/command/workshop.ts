@@ -60,6 +60,7 @@ export class Workshop {
     return this.#text(name)
   }
 
+  /** A program that was just killed is still listed for a moment. */
   async noneRunning(): Promise<void> {
     await until('every process is gone', () => this.running().length === 0)
   }

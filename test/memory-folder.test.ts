@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { memoryFolder } from './memory-folder.js'
 
@@ -10,25 +10,19 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(memory, { recursive: true }))
 
-it('is a new folder of this process each time', () => {
-  const folders = [memoryFolder(memory), memoryFolder(memory)]
-  expect(new Set(folders).size).toBe(2)
-  for (const folder of folders) {
-    expect(dirname(folder ?? '')).toBe(memory)
-    expect(folder).toContain(`carabiner-tests-${process.pid}-`)
-    expect(readdirSync(folder ?? '')).toEqual([])
-  }
+it('is a folder of this process, and empty each time', () => {
+  const folder = memoryFolder(memory) ?? ''
+  expect(folder).toBe(join(memory, `cb-${process.pid}`))
+  expect(readdirSync(folder)).toEqual([])
+  writeFileSync(join(folder, 'left'), '')
+  expect(memoryFolder(memory)).toBe(folder)
+  expect(readdirSync(folder)).toEqual([])
 })
 
 it('removes the folders of dead processes, and nothing else', () => {
   // No process has such an id.
-  const dead = join(memory, 'carabiner-tests-2147483647-x')
-  const others = [
-    `carabiner-tests-${process.pid}-x`,
-    `carabiner-tests-${process.ppid}-x`,
-    'carabiner-tests',
-    'x',
-  ]
+  const dead = join(memory, 'cb-2147483647')
+  const others = [`cb-${process.ppid}`, 'cb-', 'cb-2147483647-x', 'x']
   for (const name of others) mkdirSync(join(memory, name))
   mkdirSync(dead)
   writeFileSync(join(dead, 'left'), '')

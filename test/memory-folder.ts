@@ -1,20 +1,11 @@
 // The temporary files of npm test: in memory where Linux offers that, because a disk takes longer for them than the tests.
 
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const LEAST_BYTES = 2 * 1024 ** 3
-const NAME = /^carabiner-tests-(\d+)-/
+const NAME = /^cb-(\d+)$/
 
 /** Sets TMPDIR for this process and those that it starts, unless the user has. The folder goes with the process. */
 export function keepInMemory(): void {
@@ -30,10 +21,11 @@ export function memoryFolder(memory: string): string | undefined {
   if (!existsSync(memory)) return undefined
   removeOfTheDead(memory)
   const { bavail, bsize } = statfsSync(memory)
-  if (bavail * bsize < LEAST_BYTES) return undefined
-  const folder = mkdtempSync(join(memory, `carabiner-tests-${process.pid}-`))
-  // As others may enter /tmp: some tests start programs as another user.
-  chmodSync(folder, 0o755)
+  // Short, because the path of a socket has at most 107 bytes.
+  const folder = join(memory, `cb-${process.pid}`)
+  if (bavail * bsize < LEAST_BYTES || existsSync(folder)) return undefined
+  // Others may enter it, as they may /tmp: some tests start programs as another user.
+  mkdirSync(folder, { mode: 0o755 })
   if (runsPrograms(folder)) return folder
   rmSync(folder, { recursive: true })
   return undefined
@@ -52,14 +44,20 @@ function removeOfTheDead(memory: string): void {
   for (const name of readdirSync(memory)) {
     const pid = NAME.exec(name)?.[1]
     const path = join(memory, name)
-    if (pid === undefined || isAlive(Number(pid)) || lstatSync(path).uid !== process.getuid?.()) continue
+    if (
+      pid === undefined ||
+      isAnother(Number(pid)) ||
+      lstatSync(path, { throwIfNoEntry: false })?.uid !== process.getuid?.()
+    )
+      continue
     rmSync(path, { recursive: true, force: true })
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether it is another process that is alive. */
+function isAnother(pid: number): boolean {
   try {
-    return process.kill(pid, 0)
+    return pid !== process.pid && process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }

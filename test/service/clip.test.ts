@@ -19,7 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { constants } from 'node:os'
+import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -703,7 +703,8 @@ describe.skipIf(!hasCompiler)('a signal', () => {
   })
 })
 
-describe.skipIf(!hasCompiler)('the service', () => {
+// If the tests run with a lower priority, no caller starts a service.
+describe.skipIf(!hasCompiler || getPriority() > 0)('the service', () => {
   const isStarting = () => existsSync(scene.lock)
   beforeEach(() => rmSync(scene.folder, { recursive: true }))
 

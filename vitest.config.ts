@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { AGENT_VARIABLES } from './src/files/agent-shell.js'
 import { keepInMemory } from './test/memory-folder.js'
 import { testsAsPerson } from './test/person.js'
-import { type ProjectName, testFiles } from './test/projects.js'
+import { LONGEST, type ProjectName, testFiles } from './test/projects.js'
 import { isLarge } from './test/property/runs.js'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -44,6 +45,14 @@ function project(name: ProjectName, groupOrder: number, options: Options) {
   }
 }
 
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification) => LONGEST.test(moduleId)
+    return [...sorted.filter(isLong), ...sorted.filter((one) => !isLong(one))]
+  }
+}
+
 export default defineConfig({
   plugins: [testsAsPerson(AGENT_VARIABLES)],
   resolve: {
@@ -62,6 +71,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     typecheck: { enabled: false },
+    sequence: { sequencer: LongestFirst },
     projects: [
       // Loading src/ again for every file would take longer than the tests: files share a process, and test/leaks.ts
       // checks that none leaves anything behind. Many wait for programs, so there are more workers than processors.

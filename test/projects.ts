@@ -11,6 +11,10 @@ import { posix, sep } from 'node:path'
  */
 export type ProjectName = 'shared' | 'isolated' | 'whole'
 
+/** Few lines that take minutes. Vitest starts with the largest files, so these would be left for the end, one after another. */
+export const LONGEST =
+  /\/test\/(?:adapters\/[\w-]+\/contract|bench\/run|clients\/conformance|service\/(?:callers|cold-and-warm))\./
+
 /** The files of tests of each project, as paths below `root`. */
 export function testFiles(root: string): Readonly<Record<ProjectName, readonly string[]>> {
   const byProject: Record<ProjectName, string[]> = { shared: [], isolated: [], whole: [] }

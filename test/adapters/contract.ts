@@ -393,10 +393,14 @@ export function contract(adapter: Adapter): void {
       PATIENCE_MS,
     )
 
-    it('type-checks: the adapter itself, and an agent with the declarations of the package', () => {
-      project?.add('src', 'test/adapters/scenes.ts', agent)
-      expect(project?.check(`src/adapters/${name}/index.ts`, agent)).toBe('')
-    })
+    it(
+      'type-checks: the adapter itself, and an agent with the declarations of the package',
+      () => {
+        project?.add('src', 'test/adapters/scenes.ts', agent)
+        expect(project?.check(`src/adapters/${name}/index.ts`, agent)).toBe('')
+      },
+      PATIENCE_MS,
+    )
 
     it.skipIf(noExample)('the example prints what its README shows', async () => {
       const example = `examples/sdks/${name}`

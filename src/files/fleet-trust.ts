@@ -9,10 +9,17 @@ const NONE: TrustList = { trusted: {}, revoked: {} }
 /** By file: what it said when it had this stamp. */
 const known = new Map<string, { readonly stamp: string; readonly list: TrustList }>()
 
-/** All lists together. A digest that one of them revokes is trusted by none. Throws if one cannot be relied on. */
+/**
+ * All lists together. A digest that one of them revokes is trusted by none. Throws if one cannot be relied on, each time
+ * until it was mended. With one list, which is the usual case, the same object while its file stays as it is.
+ */
 export function fleetTrust(places: readonly PolicyPlace[]): TrustList {
   const lists = places.map(listAt).filter((list) => list !== NONE)
-  if (lists.length === 0) return NONE
+  const [only = NONE, ...more] = lists
+  return more.length === 0 ? only : together(lists)
+}
+
+function together(lists: readonly TrustList[]): TrustList {
   const revoked = Object.assign({}, ...lists.map((list) => list.revoked))
   const trusted = Object.assign({}, ...lists.map((list) => list.trusted))
   const kept = Object.entries(trusted).filter(([digest]) => !Object.hasOwn(revoked, digest))
@@ -27,7 +34,8 @@ function listAt(place: PolicyPlace): TrustList {
   const stamp = stampOf(stats, seen)
   const before = known.get(path)
   if (stamp !== '' && before?.stamp === stamp) return before.list
-  const list = readInForce(place)?.trust ?? NONE
+  const said = readInForce(place)?.trust
+  const list = said ? together([said]) : NONE
   known.set(path, { stamp, list })
   return list
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { inForcePath, type PolicyPlace, type TrustList } from '../../src/files/fleet-policy.js'
+import { fleetTrust } from '../../src/files/fleet-trust.js'
 import { hooksUnder } from '../../src/runtime.js'
 import { fromNow, placeIn, putPolicy } from '../config/fleet-place.js'
 import { tree } from '../config/temp-tree.js'
@@ -74,6 +75,29 @@ it('a list that cannot be relied on trusts nothing', () => {
     why: expect.stringContaining('in-force.json'),
   })
   expect(() => store.expectedIn(unit.projectDir)).toThrow('in-force.json')
+})
+
+it('keeps the promises of trust records: nothing at first, news at once and for everybody, and a fault until it is mended', () => {
+  const { root } = project()
+  const { places, decide } = fleetIn(root)
+  const others = [placeIn(root)]
+  const empty: TrustList = { trusted: {}, revoked: {} }
+  expect(fleetTrust(places)).toEqual(empty)
+  for (const list of [
+    { trusted: { [OTHER]: BY }, revoked: {} },
+    { trusted: {}, revoked: { [OTHER]: WHY } },
+    { trusted: {}, revoked: {} },
+  ]) {
+    decide(list)
+    for (const view of [places, others]) expect(fleetTrust(view)).toEqual(list)
+  }
+  decide({ trusted: { [OTHER]: BY }, revoked: { [OTHER]: WHY } })
+  expect(fleetTrust(places)).toEqual({ trusted: {}, revoked: { [OTHER]: WHY } })
+  expect(later(() => fleetTrust(places))).toBe(later(() => fleetTrust(others)))
+  writeFileSync(inForcePath(places[0]?.folder ?? ''), '{')
+  for (const view of [places, others, places]) expect(() => fleetTrust(view)).toThrow('cannot be used')
+  decide({ trusted: { [OTHER]: BY } })
+  expect(fleetTrust(others).trusted).toEqual({ [OTHER]: BY })
 })
 
 it('whatever the order of decisions of reviewers and the user, only what is trusted and not revoked runs', () => {

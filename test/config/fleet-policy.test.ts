@@ -149,6 +149,10 @@ describe('the shadow bundle', () => {
   })
 })
 
+function changeMode(folder: string, name: string, mode: number): void {
+  for (const file of filesBelow(folder).filter((one) => one.endsWith(name))) chmodSync(file, mode)
+}
+
 describe('a policy that cannot be relied on refuses every tool call', () => {
   const SENT: Sent = {
     enforced: rules(rule('tell')),
@@ -157,6 +161,16 @@ describe('a policy that cannot be relied on refuses every tool call', () => {
 
   it.each<[string, (folder: string) => void, RegExp]>([
     ['in-force.json is not JSON', (folder) => writeFileSync(inForcePath(folder), '{'), /in-force\.json/],
+    [
+      'a program is none any more',
+      (folder) => changeMode(folder, 'x.sh', 0o644),
+      /x\.sh was signed as a program, and is none/,
+    ],
+    [
+      'a file has become a program',
+      (folder) => changeMode(folder, 'rules.json', 0o755),
+      /rules\.json was signed not to be a program/,
+    ],
     ['in-force.json is missing', (folder) => rmSync(inForcePath(folder)), /in-force\.json is missing/],
     [
       'in-force.json is a link',

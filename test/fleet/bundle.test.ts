@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/core/base/digest.js'
+import { bundleFolder } from '../../src/files/fleet-policy.js'
 import { unpack, unpackedList } from '../../src/fleet/machine/policy-files.js'
 import { bundleIn, bundleOf } from '../../src/fleet/policy/bundle.js'
 
@@ -26,6 +27,28 @@ const fileOf = (path: string, content = 'x') => ({
 const textWith = (...files: readonly object[]) => JSON.stringify({ format: 1, files })
 
 describe('a bundle', () => {
+  it('keeps which files are programs, and is not intact if that changes', () => {
+    write('policy/a.sh', 'true\n', 0o755)
+    write('policy/b.txt', 'true\n')
+    const bundle = bundleOf(join(folder, 'policy'))
+    const list = unpack(join(folder, 'machine'), bundle)
+    const now = () => unpackedList(join(folder, 'machine'), bundle.digest)
+    expect(now()).toBe(list)
+    const change = (name: string, mode: number) =>
+      chmodSync(join(bundleFolder(join(folder, 'machine'), bundle.digest), name), mode)
+    for (const [name, mode, back] of [
+      ['a.sh', 0o644, 0o755],
+      ['b.txt', 0o755, 0o644],
+    ] as const) {
+      change(name, mode)
+      expect(now()).toBeUndefined()
+      change(name, back)
+      expect(now()).toBe(list)
+    }
+    chmodSync(join(folder, 'policy/a.sh'), 0o644)
+    expect(bundleOf(join(folder, 'policy')).digest).not.toBe(bundle.digest)
+  })
+
   it('is the same for the same files, whenever they were written', () => {
     write('rules.json', '{}')
     write('hooks/a/run.sh', 'exit 0', 0o755)

@@ -52,8 +52,9 @@ describe('a machine', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   /** A gateway that has gone back, or forward, to one of the states. */
-  function clientAt(state: number): GatewayClient {
-    const rows = states[state] ?? []
+  const clientAt = (state: number): GatewayClient => clientOver(states[state] ?? [])
+
+  function clientOver(rows: readonly PolicyRow[]): GatewayClient {
     const newest = (role: string) =>
       Math.max(0, ...rows.filter((row) => row.role === role).map((row) => row.version))
     const ask = async (name: string, { body, query = '' }: { body?: PolicyRequest; query?: string } = {}) => {
@@ -100,6 +101,28 @@ describe('a machine', () => {
     rmSync(join(member.place.policy, 'tuf'), { recursive: true })
     await expect(fetchPolicy(clientAt(2), member)).rejects.toThrow('its roll-out has version 3')
     expect(readInForce(policyPlace(member.place))?.rollout).toBe(4)
+  })
+
+  it('fetches nothing again that it has: a bundle that was tried is promoted without a download', async () => {
+    const publisher = { models, key: ROOT, rootKey: ROOT.publicKey, now: Date.now() }
+    const [first, second] = bundles
+    if (!first || !second) throw new Error('no bundles')
+    const rows: PolicyRow[] = [...(states[1] ?? [])]
+    const tried = [{ name: '1', enforced: first.digest, shadow: second.digest }]
+    const enforced = [{ name: '1', enforced: second.digest, before: [first.digest] }]
+    const member = newMachine()
+    const asked: string[] = []
+    for (const rings of [tried, enforced]) {
+      rows.push(...publication(publisher, rows, { rollout: [{ name: 'all', machines: ['*'], rings }] }))
+      const client = clientOver(rows)
+      const ask = (name: string, what: never) => {
+        asked.push(name)
+        return client.ask(name as never, what)
+      }
+      await fetchPolicy({ ask, close: () => {} } as unknown as GatewayClient, member)
+    }
+    expect(asked).toEqual(['policy', 'bundle', 'bundle', 'policy'])
+    expect(readInForce(policyPlace(member.place))?.enforced?.digest).toBe(second.digest)
   })
 
   it('tells how old its news are when a gateway keeps newer ones back, and closes when they expire', async () => {

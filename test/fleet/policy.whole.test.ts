@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newKeyPair } from '../../src/files/ed25519.js'
 import { bundleFolder, policyPlace, readInForce } from '../../src/files/fleet-policy.js'
 import type { Database } from '../../src/fleet/database/connection.js'
@@ -73,6 +73,18 @@ describe.skipIf(!hasPostgres)('the policy of a fleet', () => {
     const folder = bundleFolder(member.place.policy, bundle.digest)
     for (const { path, bytes } of bundle.files) expect(readFileSync(join(folder, path))).toEqual(bytes)
     expect(await fetched()).toMatchObject({ status: 'same' })
+  })
+
+  it('comes with its bundle in one request', async () => {
+    await publish(admin, numbered(1, ONE_RING))
+    const client = clientOf(member)
+    const asked = vi.spyOn(client, 'ask')
+    try {
+      expect(await fetchPolicy(client, member)).toMatchObject({ status: 'changed' })
+      expect(asked.mock.calls.map(([route]) => route)).toEqual(['policy'])
+    } finally {
+      client.close()
+    }
   })
 
   it('replaces the bundle, and keeps the one before it', async () => {

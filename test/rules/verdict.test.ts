@@ -69,6 +69,19 @@ describe('rules', () => {
     expect(action([{ effects: '*' }], [])).toBe('continue')
   })
 
+  it('ask as many people as the strictest of them says', () => {
+    const asks = (...people: (number | undefined)[]) => {
+      const rules = people.map((count) => ({
+        ...{ effects: ['delete'], then: 'ask' },
+        ...(count !== undefined && { people: count }),
+      }))
+      return judged(rules as Partial<Rule>[], [deletes('/x')]).result
+    }
+    expect(asks(2, 3, undefined)).toMatchObject({ action: 'ask_user', approvalPeople: 3 })
+    expect(asks(undefined, 2)).toMatchObject({ approvalPeople: 2 })
+    for (const one of [asks(undefined), asks(1)]) expect(one).not.toHaveProperty('approvalPeople')
+  })
+
   it('deny before they ask, and ask before they allow, in any order', () => {
     const deny = { effects: ['delete'], then: 'deny' } as const
     const ask = { effects: ['delete'], then: 'ask' } as const

@@ -186,6 +186,10 @@ export const MOST_WAIT_S = 25
 export interface SyncRequest {
   /** The open questions of the machine, and how many answers it has seen of each. */
   readonly waiting: Readonly<Record<string, number>>
+  /** Questions as `ask` takes them, each as JSON. Those that it would refuse are missing then. */
+  readonly asks?: readonly string[]
+  /** As `settle` takes them. */
+  readonly settled?: SettleRequest['settled']
 }
 
 export interface SyncAnswer {
@@ -194,6 +198,8 @@ export interface SyncAnswer {
   /** Questions that the gateway has, that the machine does not wait for, and that are not settled. */
   readonly unsettled: readonly string[]
   readonly answers: readonly FleetAnswer[]
+  /** With answers comes the newest list of people, by which they are judged. */
+  readonly people?: SignedPeople
 }
 
 export interface FleetAnswer {

@@ -13,7 +13,7 @@ import { clientOf } from '../../src/fleet/machine/joining.js'
 import { Mirror } from '../../src/fleet/machine/mirror.js'
 import { fetchPeople } from '../../src/fleet/machine/people.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
-import { signedPeople } from '../../src/store/people.js'
+import { type SignedPeople, signedPeople } from '../../src/store/people.js'
 import { contract, START } from '../store/contracts/approvals.js'
 import { type Fleet, joined, madeFleet, opened, ROOT } from './fleet-scene.js'
 import { mirroredApprovals } from './mirrored-approvals.js'
@@ -54,7 +54,7 @@ describe.runIf(hasPostgres)('through a fleet', () => {
     const { url } = listening
     const member = await joined(fleet, url, home, `m${made}`)
     const client = clientOf(member)
-    const learnPeople = () => fetchPeople(client, member, home)
+    const learnPeople = (sent?: SignedPeople) => fetchPeople(client, member, home, sent)
     await learnPeople()
     const clock = { now: START }
     const open = () => {

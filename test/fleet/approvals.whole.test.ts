@@ -24,7 +24,7 @@ import { addressOf } from '../../src/page/browser/route.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
 import type { Asker } from '../../src/store/approvers.js'
-import { type Person, type Role, signedPeople } from '../../src/store/people.js'
+import { type Person, type Role, type SignedPeople, signedPeople } from '../../src/store/people.js'
 import { madeQuestion } from '../approvals/made-question.js'
 import { type Fleet, joined, madeFleet, opened, ROOT } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
@@ -87,7 +87,7 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
       now: () => Date.now() + clock.now,
       onTrouble,
     })
-    const learnPeople = () => fetchPeople(client, member, home)
+    const learnPeople = (sent?: SignedPeople) => fetchPeople(client, member, home, sent)
     await learnPeople()
     const onAnswer = async (_: unknown, { by, option }: { by: string; option: string }) =>
       void records.push(`${by}: ${option}`)
@@ -358,15 +358,28 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
       ])
     })
 
+    it('are taken with a look for answers, but for those that are refused', async () => {
+      const { raise, client } = await machine()
+      const [bad, good] = [raise('bad-along').pending, raise('good-along').pending]
+      const changed = { ...bad, question: { ...bad.question, digest: 'another' } }
+      const asks = ['nonsense', JSON.stringify(changed), JSON.stringify(good)]
+      const waiting = { [bad.id]: 0, [good.id]: 0 }
+      expect(await client.ask('sync', { body: { waiting, asks } })).toMatchObject({ missing: [bad.id] })
+      expect(await rows('question', good.id)).toHaveLength(1)
+      expect(await rows('question', bad.id)).toEqual([])
+    })
+
     it('keep none of its others from the fleet if one is refused', async () => {
       const { queue, raise, client, troubles } = await machine()
       const [bad, good] = [raise('bad').pending, raise('good').pending]
       const sent: string[] = []
       const refusing = {
-        ask: async (name: RouteName, given: { body?: { id?: string } } = {}) => {
+        ask: async (name: RouteName, given: { body?: { id?: string; waiting?: object } } = {}) => {
           if (name === 'ask' && given.body?.id === bad.id) throw new Refusal('INVALID', 'not this one')
           if (name === 'ask') sent.push(given.body?.id ?? '')
-          return client.ask(name, given)
+          // An older gateway does not read what comes with it.
+          const { waiting } = given.body ?? {}
+          return client.ask(name, name === 'sync' ? { ...given, body: { waiting } } : given)
         },
       } as unknown as GatewayClient
       const onTrouble = (text: string) => void troubles.push(text)

@@ -10,7 +10,7 @@ import {
   type MachineStatus,
   TROUBLES,
 } from '../../fleet/database/machine-status.js'
-import { checkedPeople } from '../../fleet/database/people.js'
+import { readList } from '../../fleet/database/people.js'
 import { endOfPeople } from '../../store/people.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
@@ -32,9 +32,9 @@ export async function showFleetStatus({ options, output }: Given): Promise<numbe
 
 /** What is to be told about the list of people. */
 async function endOf(database: Database): Promise<string | undefined> {
+  const list = await readList(database)
   try {
-    const people = await checkedPeople(database)
-    return people && endOfPeople(people)
+    return list && endOfPeople(list.checked())
   } catch (error) {
     return `the list of people in the database ${textOf(error)}`
   }

@@ -2,14 +2,14 @@
 
 import { visible } from '../../core/base/text.js'
 import type { GatewayClient } from '../../fleet/machine/gateway-client.js'
-import { Mirror } from '../../fleet/machine/mirror.js'
+import { Mirror, type MirrorOptions } from '../../fleet/machine/mirror.js'
 import { approvalsIn } from '../../store/file-stores.js'
 import { recordAnswer } from '../answer-record.js'
 import type { Output } from '../output.js'
 
 export async function openMirror(
   client: GatewayClient,
-  learnPeople: () => Promise<unknown>,
+  learnPeople: MirrorOptions['learnPeople'],
   output: Output,
 ): Promise<Mirror> {
   const onTrouble = (text: string) => void output.complain([`carabiner: ${visible(text)}`])

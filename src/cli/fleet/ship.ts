@@ -12,6 +12,7 @@ import { fetchPolicy, mayFetchPolicy } from '../../fleet/machine/policy.js'
 import { type LogFailure, type ShipReport, ship } from '../../fleet/machine/shipper.js'
 import type { Break } from '../../fleet/protocol.js'
 import { beginWatching, isAnybodyWatching } from '../../store/approvals/waiting.js'
+import type { SignedPeople } from '../../store/people.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
 import { counted, shortPath } from '../print/lines.js'
@@ -94,7 +95,7 @@ function prepared(output: Output) {
       await output.complain([`carabiner: ${visible(textOf(error))}`])
     }
   }
-  const learnPeople = () => telling(() => fetchPeople(client, member))
+  const learnPeople = (sent?: SignedPeople) => telling(() => fetchPeople(client, member, dataHome(), sent))
   const learnPolicy = () =>
     telling(async () => {
       if (!mayFetchPolicy(member)) return

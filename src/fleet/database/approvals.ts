@@ -69,7 +69,7 @@ async function openCount(database: Database): Promise<number> {
 }
 
 export async function questionOf(database: Database, id: string): Promise<QuestionRow | undefined> {
-  const [row] = await database.rows<QuestionRow>(`${QUESTIONS} where q.id = $1`, [id])
+  const [row] = await database.prepared<QuestionRow>(`${QUESTIONS} where q.id = $1`, [id])
   return row
 }
 
@@ -90,12 +90,12 @@ export async function addQuestion(
   machine: string,
   { id, body, people, expires }: Asked,
 ): Promise<'asked' | 'known' | 'taken'> {
-  const [row] = await database.rows<{ ask: 'asked' | 'known' | 'taken' }>(
+  const [row] = await database.prepared<{ ask: 'asked' | 'known' | 'taken' }>(
     `select case when (select count(*) from fleet.question q where q.machine = $1 and ${OPEN}) >= ${MOST_OPEN}
         then 'taken' else fleet.ask($1, $2, $3, $4, least($5, clock_timestamp() + interval '${LONGEST_OPEN}')) end as ask`,
     [machine, id, body, people, expires],
   )
-  if (row?.ask === 'asked') await wake(database, `asked ${id}`)
+  if (row?.ask === 'asked') wake(database, `asked ${id}`)
   return row?.ask ?? 'taken'
 }
 
@@ -120,25 +120,35 @@ export async function addAnswer(
   machine: string,
   { id, by, option, allows, reason, signature }: Given,
 ): Promise<GiveResult> {
-  const [row] = await database.rows<{ status: GiveResult['status']; more: number; first_by: string | null }>(
-    'select * from fleet.give($1, $2, $3, $4, $5, $6)',
-    [id, by, option, allows, reason ?? null, signature ? JSON.stringify(signature) : null],
-  )
+  const [row] = await database.prepared<{
+    status: GiveResult['status']
+    more: number
+    first_by: string | null
+  }>('select * from fleet.give($1, $2, $3, $4, $5, $6)', [
+    id,
+    by,
+    option,
+    allows,
+    reason ?? null,
+    signature ? JSON.stringify(signature) : null,
+  ])
   const status = row?.status ?? 'unknown'
-  if (status === 'answered' || status === 'counted') await wake(database, `answered ${machine}`)
+  if (status === 'answered' || status === 'counted') wake(database, `answered ${machine}`)
   if (status === 'counted') return { status, more: row?.more ?? 1 }
   return status === 'too-late' ? { status, by: row?.first_by ?? '' } : { status }
 }
 
 /**
  * After the commit of what it tells of: in it, PostgreSQL would let all such commits wait for each other. It does not wait for
- * the disk: after a crash, everybody looks anyway.
+ * the disk: after a crash, everybody looks anyway. Nobody waits for it either: whoever it does not reach looks after a while.
  */
-async function wake(database: Database, what: string): Promise<void> {
-  await database.rows(
-    `select set_config('synchronous_commit', 'off', true), pg_notify($1, fleet.own_org() || $2)`,
-    [CHANNEL, ` ${what}`],
-  )
+function wake(database: Database, what: string): void {
+  database
+    .prepared(`select set_config('synchronous_commit', 'off', true), pg_notify($1, fleet.own_org() || $2)`, [
+      CHANNEL,
+      ` ${what}`,
+    ])
+    .catch(() => {})
 }
 
 export interface AnswerRow {
@@ -150,49 +160,37 @@ export interface AnswerRow {
   readonly signature: string | null
 }
 
-/** Answers to these questions of this machine, after the place that it has of each. */
-export async function answersFor(
+/** What the fleet knows of the questions of a machine. */
+export interface QuestionsOfMachine {
+  /** Those of them that the fleet has, and of which nobody knows yet what became of them. */
+  readonly known: readonly string[]
+  /** The same, of all its other questions of the last day. */
+  readonly beside: readonly string[]
+  /** Those after the place that the machine has of each. */
+  readonly answers: readonly AnswerRow[]
+}
+
+const UNSETTLED = 'not exists (select from fleet.settled s where s.org = q.org and s.id = q.id)'
+
+/** `waiting`: questions of this machine, and how many answers it has of each. */
+export async function questionsOfMachine(
   database: Database,
   machine: string,
   waiting: Readonly<Record<string, number>>,
-): Promise<readonly AnswerRow[]> {
-  return database.rows<AnswerRow>(
-    `select a.id, a.place, a.by_name as "by", a.option, a.reason, a.signature
-      from fleet.answer a join fleet.question q using (org, id)
-      join unnest($2::text[], $3::int[]) as w (id, place) on w.id = a.id and a.place > w.place
-      where q.machine = $1 and a.rejected is null order by a.id, a.place`,
+): Promise<QuestionsOfMachine> {
+  const [row] = await database.prepared<{ known: string[]; beside: string[]; answers: AnswerRow[] }>(
+    `select
+      array(select q.id from fleet.question q where q.machine = $1 and q.id = any($2::text[]) and ${UNSETTLED}) as known,
+      array(select q.id from fleet.question q where q.machine = $1 and q.expires > clock_timestamp() - interval '1 day'
+        and q.id <> all($2::text[]) and ${UNSETTLED} order by q.asked limit 1000) as beside,
+      (select coalesce(json_agg(x order by x.id, x.place), '[]') from (
+        select a.id, a.place, a.by_name as "by", a.option, a.reason, a.signature
+          from fleet.answer a join fleet.question q using (org, id)
+          join unnest($2::text[], $3::int[]) as w (id, place) on w.id = a.id and a.place > w.place
+          where q.machine = $1 and a.rejected is null) x) as answers`,
     [machine, Object.keys(waiting), Object.values(waiting)],
   )
-}
-
-/** Those of these questions that the fleet has of this machine, and of which nobody knows yet what became of them. */
-export async function unsettledAmong(
-  database: Database,
-  machine: string,
-  ids: readonly string[],
-): Promise<readonly string[]> {
-  if (ids.length === 0) return []
-  const rows = await database.rows<{ id: string }>(
-    `select q.id from fleet.question q where q.machine = $1 and q.id = any($2::text[])
-      and not exists (select from fleet.settled s where s.org = q.org and s.id = q.id)`,
-    [machine, ids],
-  )
-  return rows.map(({ id }) => id)
-}
-
-/** The same, of all its other questions of the last day. */
-export async function unsettledBeside(
-  database: Database,
-  machine: string,
-  ids: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await database.rows<{ id: string }>(
-    `select q.id from fleet.question q where q.machine = $1 and q.expires > clock_timestamp() - interval '1 day'
-      and q.id <> all($2::text[])
-      and not exists (select from fleet.settled s where s.org = q.org and s.id = q.id) order by q.asked limit 1000`,
-    [machine, ids],
-  )
-  return rows.map(({ id }) => id)
+  return row ?? { known: [], beside: [], answers: [] }
 }
 
 export type Settled = 'used' | 'denied' | 'expired'
@@ -203,7 +201,7 @@ export async function settle(
   machine: string,
   { id, how, by }: { readonly id: string; readonly how: Settled; readonly by?: string },
 ): Promise<boolean> {
-  const [row] = await database.rows<{ settle: boolean }>('select fleet.settle($1, $2, $3, $4)', [
+  const [row] = await database.prepared<{ settle: boolean }>('select fleet.settle($1, $2, $3, $4)', [
     ...[machine, id, how, by ?? null],
   ])
   return row?.settle ?? false
@@ -218,7 +216,7 @@ export async function reject(
   const [row] = await database.rows<{ reject: boolean }>('select fleet.reject($1, $2, $3, $4)', [
     ...[machine, id, place, why],
   ])
-  if (row?.reject) await wake(database, `asked ${id}`)
+  if (row?.reject) wake(database, `asked ${id}`)
 }
 
 /** True to one caller: who tells a webhook of this question. */

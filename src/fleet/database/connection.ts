@@ -19,6 +19,9 @@ export interface DatabaseOptions {
 /** Before a lost connection is made again. */
 const AGAIN_MS = 500
 
+/** Of prepared statements, by their text. */
+const names = new Map<string, string>()
+
 /** The database, seen by one organisation. */
 export class Database {
   readonly #pool: Pool
@@ -29,6 +32,17 @@ export class Database {
 
   async rows<R extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<readonly R[]> {
     const { rows } = await this.#pool.query<R>(sql, [...values])
+    return rows
+  }
+
+  /** The same, for what is asked all the time: each connection parses it once. `sql` must be one of few. */
+  async prepared<R extends QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+  ): Promise<readonly R[]> {
+    const name = names.get(sql) ?? `carabiner_${names.size}`
+    names.set(sql, name)
+    const { rows } = await this.#pool.query<R>({ name, text: sql, values: [...values] })
     return rows
   }
 

@@ -3,21 +3,26 @@
 import { type People, peopleIn, type SignedPeople } from '../../store/people.js'
 import type { Database } from './connection.js'
 
+export interface UncheckedPeople {
+  /** Throws if the key of the fleet did not sign it. */
+  checked(): People
+}
+
 /** The newest list. Undefined if nobody has written one. */
 export async function newestPeople(database: Database): Promise<SignedPeople | undefined> {
-  const [row] = await database.rows<{ list: string; signature: string }>(
+  const [row] = await database.prepared<SignedPeople>(
     'select list, signature from fleet.people where org = fleet.own_org() order by version desc limit 1',
   )
   return row
 }
 
-/** The newest list, also if it is over. Undefined if there is none. Throws if the key of the fleet did not sign it. */
-export async function checkedPeople(database: Database): Promise<People | undefined> {
-  const [newest, [org]] = await Promise.all([
-    newestPeople(database),
-    database.rows<{ root_key: Buffer }>('select root_key from fleet.org where org = fleet.own_org()'),
-  ])
-  return newest && org && peopleIn(newest, org.root_key)
+/** Reads the newest list, also if it is over. Undefined if there is none. */
+export async function readList(database: Database): Promise<UncheckedPeople | undefined> {
+  const [row] = await database.prepared<SignedPeople & { root_key: Buffer }>(
+    `select p.list, p.signature, o.root_key from fleet.people p join fleet.org o using (org)
+      where p.org = fleet.own_org() order by p.version desc limit 1`,
+  )
+  return row && { checked: () => peopleIn(row, row.root_key) }
 }
 
 /** Returns false if somebody else has written this version. */

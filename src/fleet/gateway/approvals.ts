@@ -8,21 +8,19 @@ import { signature } from '../../store/approvals/stored-answer.js'
 import { readPending } from '../../store/approvals/stored-question.js'
 import type { Pending, Signature } from '../../store/approvals.js'
 import type { Approver, Asker } from '../../store/approvers.js'
-import { arePeopleOver, keyId, type Person } from '../../store/people.js'
+import { arePeopleOver, keyId, type People, type Person } from '../../store/people.js'
 import {
   addAnswer,
   addQuestion,
-  answersFor,
   type GiveResult,
   openQuestions,
   questionOf,
+  questionsOfMachine,
   reject,
   settle,
-  unsettledAmong,
-  unsettledBeside,
 } from '../database/approvals.js'
 import type { Database } from '../database/connection.js'
-import { checkedPeople } from '../database/people.js'
+import { newestPeople, readList, type UncheckedPeople } from '../database/people.js'
 import {
   type AskAnswer,
   MOST_WAIT_S,
@@ -32,13 +30,15 @@ import {
   SETTLED,
   type SettleRequest,
   type SyncAnswer,
+  type SyncRequest,
 } from '../protocol.js'
+import type { Bells } from './bells.js'
 import { GatewayRefusal } from './refusal.js'
-import { type GatewayRequest, type Handler, read } from './request.js'
+import { type GatewayRequest, type Handler, read, readJson } from './request.js'
 
 /** The people on the newest list. Nobody if there is none, or if somebody tampered with it. Throws if it is over. */
 export async function peopleOf(database: Database): Promise<readonly Person[]> {
-  const list = await checkedPeople(database).catch(() => undefined)
+  const list = checkedList(await readList(database))
   if (list && arePeopleOver(list))
     throw new GatewayRefusal(
       'UNKNOWN_PERSON',
@@ -47,9 +47,16 @@ export async function peopleOf(database: Database): Promise<readonly Person[]> {
   return list?.people ?? []
 }
 
-/** Who signed with this public Ed25519 key. */
-export async function personWith(database: Database, key: string): Promise<Person | undefined> {
-  const people = await peopleOf(database)
+function checkedList(list: UncheckedPeople | undefined): People | undefined {
+  try {
+    return list?.checked()
+  } catch {
+    return undefined
+  }
+}
+
+/** Who of them signed with this public Ed25519 key. */
+export function personWith(people: readonly Person[], key: string): Person | undefined {
   return people.find(({ keys }) => keys.some((one) => one.kind === 'ed25519' && keyId(one) === key))
 }
 
@@ -62,31 +69,43 @@ const questionId: Reader<string> = (value, where) => {
 }
 
 /** A machine asks. The body is a `Pending`, which is kept as it was sent. */
-export const ask: Handler = async (request): Promise<AskAnswer> => {
-  const pending = read(request, readPending)
-  const { id, question, expires } = pending
+export const ask: Handler = async ({ database, machine, body }): Promise<AskAnswer> => ({
+  status: await asked(database, machine, body.toString('utf8')),
+})
+
+async function asked(database: Database, machine: string, body: string): Promise<AskAnswer['status']> {
+  const { id, question, expires } = readJson(body, readPending)
   if (!QUESTION_ID.test(id)) throw new GatewayRefusal('INVALID', 'The question has no valid id')
   if (callDigest(question.event, question.call) !== question.digest)
     throw new GatewayRefusal('INVALID', 'The question shows another call than the one it asks about')
   const { people = 1 } = question
-  const body = request.body.toString('utf8')
   // PostgreSQL has no NUL in its texts; JSON writes it as an escape.
   if (body.includes('\0')) throw new GatewayRefusal('INVALID', 'The request is not JSON')
-  const { database, machine } = request
-  return { status: await addQuestion(database, machine, { id, body, people, expires }) }
+  return addQuestion(database, machine, { id, body, people, expires })
 }
 
-const waitingIn: Reader<Readonly<Record<string, number>>> = (value, where) => {
-  const entries = Object.entries(fieldsOf(fieldsOf(value, where).waiting, `${where}.waiting`))
-  return Object.fromEntries(
-    entries.map(([id, place]) => [questionId(id, where), count(place, `${where}.waiting.${id}`)]),
-  )
+const syncRequest: Reader<SyncRequest> = (value, where) => {
+  const { waiting, asks, settled } = fieldsOf(value, where)
+  const entries = Object.entries(fieldsOf(waiting, `${where}.waiting`))
+  return {
+    waiting: Object.fromEntries(
+      entries.map(([id, place]) => [questionId(id, where), count(place, `${where}.waiting.${id}`)]),
+    ),
+    ...optional('asks', asks, listOf(text), where),
+    ...optional('settled', settled, listOf(settlement), where),
+  }
 }
 
 /** Answers at once if there is anything to tell, else as soon as there is, or when the time is up. */
 export const sync: Handler = async (request): Promise<SyncAnswer> => {
-  const waiting = read(request, waitingIn)
+  const { waiting, asks = [], settled = [] } = read(request, syncRequest)
   const { database, machine, query, bells, gone } = request
+  for (const body of asks)
+    await asked(database, machine, body).catch((error: unknown) => {
+      // The machine sends it again, alone, and is told why it is refused.
+      if (!(error instanceof GatewayRefusal)) throw error
+    })
+  for (const one of settled) await settle(database, machine, one)
   const seconds = Math.min(Number(query.get('wait') ?? 0) || 0, MOST_WAIT_S)
   const waiter = bells.waiter(machine)
   try {
@@ -104,17 +123,14 @@ async function state(
   machine: string,
   waiting: Readonly<Record<string, number>>,
 ): Promise<SyncAnswer> {
-  const ids = Object.keys(waiting)
-  const [known, unsettled, rows] = await Promise.all([
-    unsettledAmong(database, machine, ids),
-    unsettledBeside(database, machine, ids),
-    ids.length === 0 ? [] : answersFor(database, machine, waiting),
-  ])
+  const { known, beside, answers } = await questionsOfMachine(database, machine, waiting)
   const isKnown = new Set(known)
+  const people = answers.length === 0 ? undefined : await newestPeople(database)
   return {
-    missing: ids.filter((id) => !isKnown.has(id)),
-    unsettled,
-    answers: rows.map(({ id, place, by, option, reason, signature }) => ({
+    ...(people && { people: { list: people.list, signature: people.signature } }),
+    missing: Object.keys(waiting).filter((id) => !isKnown.has(id)),
+    unsettled: beside,
+    answers: answers.map(({ id, place, by, option, reason, signature }) => ({
       ...{ id, place, by, option },
       ...(reason !== null && { reason }),
       ...(signature !== null && { signature: JSON.parse(signature) as Signature }),
@@ -122,15 +138,16 @@ async function state(
   }
 }
 
-const settleRequest: Reader<SettleRequest> = (value, where) => {
-  const item: Reader<SettleRequest['settled'][number]> = (one, place) => {
-    const fields = fieldsOf(one, place)
-    return {
-      id: questionId(fields.id, `${place}.id`),
-      how: oneOf(...SETTLED)(fields.how, `${place}.how`),
-      ...optional('by', fields.by, text, place),
-    }
+const settlement: Reader<SettleRequest['settled'][number]> = (value, where) => {
+  const fields = fieldsOf(value, where)
+  return {
+    id: questionId(fields.id, `${where}.id`),
+    how: oneOf(...SETTLED)(fields.how, `${where}.how`),
+    ...optional('by', fields.by, text, where),
   }
+}
+
+const settleRequest: Reader<SettleRequest> = (value, where) => {
   const rejection: Reader<RejectedAnswer> = (one, place) => {
     const fields = fieldsOf(one, place)
     return {
@@ -141,7 +158,7 @@ const settleRequest: Reader<SettleRequest> = (value, where) => {
   }
   const { settled, rejected } = fieldsOf(value, where)
   return {
-    settled: listOf(item)(settled, `${where}.settled`),
+    settled: listOf(settlement)(settled, `${where}.settled`),
     ...optional('rejected', rejected, listOf(rejection), where),
   }
 }
@@ -180,10 +197,18 @@ export interface AnswerOfPerson {
   readonly by: string
 }
 
+export interface Giving {
+  /** Everybody on the list, if it was read for this answer. */
+  readonly people?: readonly Person[] | undefined
+  /** Those who wait at this gateway need not wait for the database to ring. */
+  readonly bells?: Bells
+}
+
 /** Throws a GatewayRefusal if it would allow something without a signature that counts. */
 export async function giveAnswer(
   database: Database,
   { id, option, reason, signature: signed, by }: AnswerOfPerson,
+  { people, bells }: Giving = {},
 ): Promise<GiveResult> {
   const row = await questionOf(database, id)
   if (!row) return { status: 'unknown' }
@@ -194,12 +219,21 @@ export async function giveAnswer(
   if (effect === 'always') throw new GatewayRefusal('INVALID', 'A signature allows one call at a time')
   const allows = effect === 'allow'
   if (allows && !signed) throw new GatewayRefusal('UNSIGNED', 'An allow needs the signature of an approver')
-  const name = signed ? await signerName(database, pending, row, option, signed) : by
-  return addAnswer(database, row.machine, {
+  const approvers = signed ? approversAmong(people ?? (await peopleOf(database))) : []
+  const name = signed ? await signerName(approvers, pending, row, option, signed) : by
+  const result = await addAnswer(database, row.machine, {
     ...{ id, by: name, option, allows },
     ...(reason !== undefined && { reason: shortened(reason) }),
     ...(signed && { signature: signed }),
   })
+  bells?.ring(row.machine)
+  return result
+}
+
+function approversAmong(people: readonly Person[]): readonly Approver[] {
+  return people
+    .filter(({ role }) => role !== 'viewer')
+    .flatMap(({ name, keys }) => keys.map((key) => ({ name, key })))
 }
 
 const LONGEST_REASON = 4096
@@ -209,15 +243,12 @@ function shortened(reason: string): string {
 }
 
 async function signerName(
-  database: Database,
+  approvers: readonly Approver[],
   pending: Pending,
   asker: Asker,
   option: string,
   signed: Signature,
 ): Promise<string> {
-  const approvers: readonly Approver[] = (await peopleOf(database))
-    .filter(({ role }) => role !== 'viewer')
-    .flatMap(({ name, keys }) => keys.map((key) => ({ name, key })))
   try {
     const challenge = challengeOf(pending, { option, nonce: signed.nonce, asker })
     const { name } = await signerOf(signed, challenge, approvers)
@@ -238,8 +269,9 @@ const answerRequest: Reader<Omit<AnswerOfPerson, 'by'>> = (value, where) => {
 }
 
 export const answer: Handler = async (request: GatewayRequest) => {
-  const { person } = request
+  const { person, people, bells } = request
   if (!person || person.role === 'viewer')
     throw new GatewayRefusal('UNKNOWN_PERSON', 'Only an approver may answer')
-  return giveAnswer(request.database, { ...read(request, answerRequest), by: person.name })
+  const given = { ...read(request, answerRequest), by: person.name }
+  return giveAnswer(request.database, given, { people, bells })
 }

@@ -77,7 +77,7 @@ export const append: Handler = async (request): Promise<AppendAnswer> => {
   const { database, machine, body } = request
   const { log, epoch } = chainIn(request)
   const { first, last, listing } = checked(body)
-  const [row] = await database.rows<Appended>(
+  const [row] = await database.prepared<Appended>(
     'select * from fleet.append($1, $2, $3, $4, $5, $6, $7, $8, $9)',
     [
       ...[machine, log, epoch, first.seq, first.prev, listing.length, last.hash],

@@ -5,7 +5,7 @@ import { textOf } from '../../core/base/errors.js'
 import type { Database } from '../database/connection.js'
 import { ROUTES, type Route, type RouteName } from '../protocol.js'
 import { type Asked, CLOCK_MS, type Claim, claimIn, isSigned, SIGNATURE_HEADER } from '../signed-request.js'
-import { answer, ask, personWith, questions, settleQuestions, sync } from './approvals.js'
+import { answer, ask, peopleOf, personWith, questions, settleQuestions, sync } from './approvals.js'
 import { append, evidence, heads } from './audit.js'
 import { Bells } from './bells.js'
 import { count } from './counters.js'
@@ -104,7 +104,7 @@ function routeOf(method: string, path: string): RouteName {
 interface ClaimedSender {
   readonly claim: Claim
   readonly key: Buffer
-  readonly sender: Pick<GatewayRequest, 'machine' | 'person'>
+  readonly sender: Pick<GatewayRequest, 'machine' | 'person' | 'people'>
   readonly isRetired: boolean
 }
 
@@ -127,7 +127,7 @@ async function claimedSender(
 
 async function claimedMachine(claim: Claim, database: Database): Promise<ClaimedSender> {
   const { machine } = claim
-  const [row] = await database.rows<{ key: Buffer; retired: Date | null }>(
+  const [row] = await database.prepared<{ key: Buffer; retired: Date | null }>(
     'select key, retired from fleet.machine where org = fleet.own_org() and machine = $1',
     [machine],
   )
@@ -136,9 +136,15 @@ async function claimedMachine(claim: Claim, database: Database): Promise<Claimed
 }
 
 async function claimedPerson(claim: Claim, key: string, database: Database): Promise<ClaimedSender> {
-  const person = await personWith(database, key)
+  const people = await peopleOf(database)
+  const person = personWith(people, key)
   if (!person) throw new GatewayRefusal('UNKNOWN_PERSON', UNKNOWN_PERSON)
-  return { claim, key: Buffer.from(key, 'base64url'), sender: { machine: '', person }, isRetired: false }
+  return {
+    claim,
+    key: Buffer.from(key, 'base64url'),
+    sender: { machine: '', person, people },
+    isRetired: false,
+  }
 }
 
 const UNKNOWN_PERSON = 'The signature is not one of a person on the list of this fleet'

@@ -13,6 +13,8 @@ export interface GatewayRequest {
   readonly machine: string
   /** The person who signed it, for a route of people. */
   readonly person?: Person
+  /** Everybody on the list, for a route of people. */
+  readonly people?: readonly Person[]
   readonly bells: Bells
   /** Aborted when the sender has gone, or the gateway stops. */
   readonly gone: AbortSignal
@@ -27,8 +29,12 @@ export type Handler = (request: GatewayRequest) => Promise<object>
 
 /** Reads a body of JSON. Throws INVALID with what is wrong. */
 export function read<T>({ body }: GatewayRequest, reader: Reader<T>): T {
+  return readJson(body.toString('utf8'), reader)
+}
+
+export function readJson<T>(body: string, reader: Reader<T>): T {
   try {
-    return reader(JSON.parse(body.toString('utf8')), 'the request')
+    return reader(JSON.parse(body), 'the request')
   } catch (error) {
     throw new GatewayRefusal('INVALID', `The request ${textOf(error)}`)
   }

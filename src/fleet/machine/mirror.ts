@@ -5,6 +5,7 @@ import { effectOf } from '../../core/verdict/approval.js'
 import { challengeOf, signerOf } from '../../store/approvals/signature.js'
 import type { AnswerResult, Approvals, GivenAnswer, Pending } from '../../store/approvals.js'
 import { signersOf } from '../../store/approvers.js'
+import type { SignedPeople } from '../../store/people.js'
 import {
   type AskAnswer,
   type FleetAnswer,
@@ -20,8 +21,8 @@ export interface MirrorOptions {
   readonly client: GatewayClient
   /** The queue of this machine. It is the truth, and checks every answer. */
   readonly queue: Approvals
-  /** Fetches the list of people: whoever was removed a moment ago must not allow. */
-  readonly learnPeople: () => Promise<unknown>
+  /** Learns the list of people, which it fetches if it was not sent: whoever was removed a moment ago must not allow. */
+  readonly learnPeople: (sent?: SignedPeople) => Promise<unknown>
   /** Default `dataHome()`. */
   readonly dataDir?: string
   /** Puts an answer that counts on record. */
@@ -33,6 +34,8 @@ export interface MirrorOptions {
 /** More places than any question has: no answer is wanted. */
 const HELD = 1_000_000
 const LOOK_EVERY_MS = 500
+/** Of new questions that are sent along. Longer ones are sent alone. */
+const MOST_ASKED_BYTES = 128 * 1024
 /** What is wrong with one question keeps no other from the fleet. */
 const OF_QUESTION: readonly RefusedCode[] = ['INVALID', 'TOO_LARGE']
 
@@ -44,6 +47,8 @@ export class Mirror {
   readonly #held = new Set<string>()
   /** Questions that the gateway said to have when they were sent. */
   readonly #known = new Set<string>()
+  /** Questions that the gateway had once. */
+  readonly #there = new Set<string>()
   /** Questions that the gateway does not take. They can be answered here. */
   readonly #refused = new Set<string>()
   /** Allows that do not count here, which the gateway was not told of yet. */
@@ -55,26 +60,33 @@ export class Mirror {
     this.#options = options
   }
 
-  /** Sends and fetches everything once; waits up to `seconds` for news if a question is open. Returns how many are open then. */
+  /** Sends and fetches everything once; waits up to `seconds` for news if a question is open. Returns how many were open at the last look. */
   async exchange(seconds: number, signal?: AbortSignal): Promise<number> {
     const { client } = this.#options
     const open = await this.#open()
     this.#shown = new Set(open.map(({ id }) => id))
     const wait = open.length === 0 ? 0 : Math.min(seconds, MOST_WAIT_S)
+    const settled = await this.#settledAmong(this.#held)
+    const held = new Set(this.#held)
+    for (const { id } of settled) held.delete(id)
     const waiting = Object.fromEntries([
-      ...[...this.#held].map((id) => [id, HELD] as const),
+      ...[...held].map((id) => [id, HELD] as const),
       ...open.map(({ id }) => [id, this.#seen.get(id) ?? 0] as const),
     ])
-    const { missing, answers, unsettled } = await client.ask<SyncAnswer>('sync', {
+    const { missing, answers, unsettled, people } = await client.ask<SyncAnswer>('sync', {
       query: `wait=${wait}`,
-      body: { waiting },
+      body: { waiting, asks: this.#newAmong(open), settled },
       ...(signal && { signal }),
     })
-    for (const pending of open) if (missing.includes(pending.id)) await this.#send(pending)
-    if (answers.length > 0) await this.#learnPeople()
+    // A gateway that does not know what came with it still has them as unsettled.
+    for (const { id } of settled) this.#held.delete(id)
+    for (const pending of open)
+      if (missing.includes(pending.id)) await this.#send(pending)
+      else this.#there.add(pending.id)
+    if (answers.length > 0) await this.#learnPeople(people)
     for (const answer of answers) await this.#apply(answer)
     await this.#settle([...unsettled, ...this.#held])
-    return (await this.#open()).length
+    return answers.length === 0 ? open.length : (await this.#open()).length
   }
 
   /** Whether there is anything to tell the fleet. Asks only the queue. */
@@ -111,6 +123,20 @@ export class Mirror {
     return open.filter(({ id, answersOwnQuestions }) => !answersOwnQuestions && !this.#refused.has(id))
   }
 
+  /** Questions that the gateway may not have, as long as there is room for them. */
+  #newAmong(open: readonly Pending[]): readonly string[] {
+    const asks: string[] = []
+    let room = MOST_ASKED_BYTES
+    for (const pending of open) {
+      if (this.#there.has(pending.id)) continue
+      const text = JSON.stringify(pending)
+      room -= Buffer.byteLength(JSON.stringify(text))
+      if (room < 0) break
+      asks.push(text)
+    }
+    return asks
+  }
+
   async #send(pending: Pending): Promise<void> {
     try {
       const { status } = await this.#options.client.ask<AskAnswer>('ask', { body: pending })
@@ -130,9 +156,9 @@ export class Mirror {
   }
 
   /** Throws if the gateway does not answer: whoever is new on the list must not be taken for a stranger. */
-  async #learnPeople(): Promise<void> {
+  async #learnPeople(sent: SignedPeople | undefined): Promise<void> {
     try {
-      await this.#options.learnPeople()
+      await this.#options.learnPeople(sent)
     } catch (error) {
       if (error instanceof Unreachable) throw error
       this.#trouble(textOf(error))
@@ -152,6 +178,7 @@ export class Mirror {
         ...(reason !== undefined && { reason }),
         ...(signature && { signature }),
       })
+      if (result.status === 'answered') this.#held.add(id)
       if (result.status === 'answered') await this.#options.onAnswer?.(result.pending, result.answer)
       else if (result.status !== 'counted') this.#reject(answer, whyNot(result), isOver(result))
     } catch (error) {
@@ -179,17 +206,23 @@ export class Mirror {
   }
 
   async #settle(ids: readonly string[]): Promise<void> {
-    const settled: SettleRequest['settled'][number][] = []
-    for (const id of new Set(ids)) {
-      const how = await this.#settled(id)
-      if (how) settled.push({ id, ...how })
-      if (how) this.#held.delete(id)
-      else this.#held.add(id)
-    }
+    const all = new Set(ids)
+    const settled = await this.#settledAmong(all)
+    for (const id of all) this.#held.add(id)
+    for (const { id } of settled) this.#held.delete(id)
     const rejected = this.#rejected
     if (settled.length + rejected.length === 0) return
     await this.#options.client.ask('settle', { body: { settled, rejected } })
     this.#rejected = []
+  }
+
+  async #settledAmong(ids: Iterable<string>): Promise<SettleRequest['settled']> {
+    const settled: SettleRequest['settled'][number][] = []
+    for (const id of ids) {
+      const how = await this.#settled(id)
+      if (how) settled.push({ id, ...how })
+    }
+    return settled
   }
 
   /** Undefined as long as its answer may still be used. */

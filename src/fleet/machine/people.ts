@@ -21,24 +21,25 @@ import type { GatewayClient } from './gateway-client.js'
 import type { Member } from './membership.js'
 
 /**
- * Returns the list that counts from now on. Undefined if the fleet has none. Throws if the gateway sends a list that the key
+ * Returns the list that counts from now on: the one that was sent with something else, or else a new one. Undefined if the fleet has none. Throws if the gateway sends a list that the key
  * of the fleet did not sign, or an older one than this machine has had: the newer one stays. Throws also if it is over.
  */
 export async function fetchPeople(
   client: GatewayClient,
   member: Member,
   dataDir?: string,
+  sent?: SignedPeople,
 ): Promise<People | undefined> {
-  const answer = await client.ask<PeopleAnswer>('people')
+  const given = sent ?? (await client.ask<PeopleAnswer>('people')).people
   const known = knownPeople(member, dataDir)
-  if (!answer.people) {
+  if (!given) {
     if (known) throw behind(0, known)
     return undefined
   }
-  const sent = signed(answer.people, 'its answer')
-  const people = checkedPeople(sent, member)
+  const list = signed(given, 'its answer')
+  const people = checkedPeople(list, member)
   if (known && people.version < known.version) throw behind(people.version, known)
-  if (people.version !== known?.version || isRoots(member)) keep(sent, member, dataDir)
+  if (people.version !== known?.version || isRoots(member)) keep(list, member, dataDir)
   if (arePeopleOver(people)) throw new Error(endOfPeople(people))
   return people
 }

@@ -276,6 +276,8 @@ export class FileApprovals implements Approvals {
     const open: Pending[] = []
     for (const one of this.#listed(shelf, wanted)) {
       if (open.length >= most) break
+      // Most of them, and nothing has to be read of them.
+      if (shelf.isUsed(one)) continue
       const pending = shelf.pending(one.id)
       if (!pending || (wanted !== undefined && pending.project !== wanted)) continue
       if (shelf.isOpen(pending)) open.push(pending)

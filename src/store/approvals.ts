@@ -175,6 +175,8 @@ export type Found =
       readonly status: 'open' | 'answered' | 'used' | 'expired'
       readonly pending: Pending
       readonly answer?: GivenAnswer
+      /** Who has allowed an open question so far, if several people have to. */
+      readonly allowed?: readonly string[]
     }
   | { readonly status: 'ambiguous'; readonly ids: readonly string[] }
   | { readonly status: 'unknown'; readonly nearest?: string }

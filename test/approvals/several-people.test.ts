@@ -99,6 +99,24 @@ describe('several people', () => {
     )
   })
 
+  it('are named by the question as long as it is open', async () => {
+    const { open, pending, answer } = await asked(3)
+    const allowed = () => {
+      const found = open().get(pending.id)
+      return 'allowed' in found ? found.allowed : found.status
+    }
+    expect(allowed()).toEqual([])
+    await answer('eve', 'Allow')
+    expect(allowed()).toEqual([])
+    await answer('ann', 'Allow')
+    await answer('ann', 'Allow')
+    expect(allowed()).toEqual(['ann'])
+    await answer('cat', 'Allow')
+    expect(allowed()).toEqual(['ann', 'cat'])
+    await answer('ben', 'Allow')
+    expect(allowed()).toBe('answered')
+  })
+
   it('who allow at the same time are all told so, and the answer is used once', async () => {
     const { answer, take } = await asked(3)
     const results = await Promise.all([...keys.keys()].map((name) => answer(name, 'Allow')))

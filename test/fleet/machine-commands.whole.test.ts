@@ -3,15 +3,18 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { pemOf } from '../../src/files/ed25519.js'
+import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { type Member, readMember } from '../../src/fleet/machine/membership.js'
 import { putInForce } from '../../src/fleet/machine/policy-files.js'
+import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
+import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
 import { FileAuditLog } from '../../src/store/audit/file-audit.js'
 import { readShipped, writeShipped } from '../../src/store/audit/shipped.js'
 import { signedPeople } from '../../src/store/people.js'
+import { madeQuestion } from '../approvals/made-question.js'
 import { Project, withProgram } from '../cli/program.js'
 import { type Fleet, joined, madeFleet, ORG, opened, ROOT } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
@@ -132,6 +135,29 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     expect(await findings()).toContain('fleet-history')
     writeShipped(log.place, { ...shipped, breaks, machine: 'another one' })
     expect(await findings()).not.toContain('fleet-history')
+  })
+
+  it('approvals says who of how many have allowed a question', async () => {
+    const keys = new Map(['ann', 'ben'].map((name) => [name, newKeyPair()]))
+    const people = [...keys].map(([name, key]) => ({
+      ...{ name, role: 'approver' as const },
+      keys: [{ kind: 'ed25519' as const, publicKey: key.publicKey.toString('base64url') }],
+    }))
+    writeFileSync(member.place.people, JSON.stringify(signedPeople({ version: 1, people }, ROOT)), {
+      mode: 0o600,
+    })
+    const places = { stateDir: join(data(), 'state'), dataDir: data(), approversFile: join(data(), 'none') }
+    const queue = new FileApprovals(places)
+    const pending = queue.raise(madeQuestion({ answer: { approvalPeople: 2 } }), { project: project.folder })
+    const typed = async () => [
+      (await type('approvals')).stdout,
+      (await type('approvals', 'show', pending.id)).stdout,
+    ]
+    for (const text of await typed()) expect(text).toContain('0 of 2 have allowed it')
+    const key = keys.get('ann') ?? newKeyPair()
+    const challenge = challengeOf(pending, { option: 'Allow', nonce: 'n', asker: member })
+    await queue.answer(pending.id, { option: 'Allow', by: 'ann', signature: signedWith(key, challenge, 'n') })
+    for (const text of await typed()) expect(text).toContain('1 of 2 have allowed it (ann)')
   })
 
   it('status and doctor say when the list of people ends, and renewing it helps', async () => {

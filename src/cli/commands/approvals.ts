@@ -113,8 +113,22 @@ function wanted(action: Action, id: string | undefined): string {
 // ---- questions ------------------------------------------------------------------------------------------------
 
 async function list(queue: Approvals, output: Output): Promise<number> {
-  const open = await queue.open()
+  const open: OpenQuestion[] = []
+  for (const pending of await queue.open()) {
+    const { people = 1 } = pending.question
+    const found = people > 1 ? await queue.get(pending.id) : undefined
+    open.push({ ...pending, ...(found?.status === 'open' && { allowed: found.allowed ?? [] }) })
+  }
   return output.result({ open }, (paint) => pendingLines(open, paint))
+}
+
+/** `allowed`: who has allowed it so far, if several people have to. */
+type OpenQuestion = Pending & { readonly allowed?: readonly string[] }
+
+function allowedWords({ question: { people }, allowed }: OpenQuestion): string {
+  if (allowed === undefined) return ''
+  const names = allowed.length === 0 ? '' : ` (${allowed.map(visibleName).join(', ')})`
+  return `${allowed.length} of ${people} have allowed it${names}`
 }
 
 async function watch(queue: Approvals, output: Output): Promise<number> {
@@ -128,12 +142,20 @@ async function show(queue: Approvals, id: string, output: Output): Promise<numbe
   const { pending, status, answer: given } = found
   const end = given
     ? `${status}: ${visible(given.option)}, by ${visibleName(given.by)} at ${localTime(given.at)}`
-    : `${status} until ${localTime(pending.expires)}`
-  return output.result({ status, ...pending, ...(given && { answer: given }) }, () => [
-    ...fitted([`${pending.id}, in ${visible(shortPath(pending.project))}`]),
-    ...questionText(pending.question, { columns: Math.min(width(), 100), lines: Infinity }),
-    ...fitted([end]),
-  ])
+    : [
+        `${status} until ${localTime(pending.expires)}`,
+        allowedWords({ ...pending, ...(found.allowed && { allowed: found.allowed }) }),
+      ]
+        .filter((part) => part !== '')
+        .join('; ')
+  return output.result(
+    { status, ...pending, ...(found.allowed && { allowed: found.allowed }), ...(given && { answer: given }) },
+    () => [
+      ...fitted([`${pending.id}, in ${visible(shortPath(pending.project))}`]),
+      ...questionText(pending.question, { columns: Math.min(width(), 100), lines: Infinity }),
+      ...fitted([end]),
+    ],
+  )
 }
 
 type OneFound = Extract<Found, { readonly pending: unknown }>
@@ -289,10 +311,10 @@ function storeOf(projectDir: string): Sessions {
 
 // ---- lines for people ------------------------------------------------------------------------------------------
 
-function pendingLines(open: readonly Pending[], paint: Paint, now = Date.now()): readonly string[] {
+function pendingLines(open: readonly OpenQuestion[], paint: Paint, now = Date.now()): readonly string[] {
   if (open.length === 0) return ['no pending approvals']
   const rows = columns(open.map((one) => [one.id, leftOf(one.expires, now), whatOf(one), saidIn(one)]))
-  const [first] = open as readonly [Pending, ...Pending[]]
+  const [first] = open as readonly [OpenQuestion, ...OpenQuestion[]]
   return [
     ...fitted(
       rows.map(([id = '', left = '', what = '', said = '']) => {
@@ -316,10 +338,12 @@ function whatOf({ question: { event, call } }: Pending): string {
   return visibleName(tool)
 }
 
-function saidIn({ question, project }: Pending): string {
+function saidIn(one: OpenQuestion): string {
+  const { question, project } = one
+  const allowed = allowedWords(one)
   const [ask] = question.asks
   const prompt = ask === undefined ? '' : ` · ${visibleName(ask.hook)} asks: ${visible(oneLine(ask.prompt))}`
-  return `${callLine(question.call)}${prompt} (${visible(shortPath(project))}, session ${visibleName(question.session)})`
+  return `${allowed === '' ? '' : `${allowed} · `}${callLine(question.call)}${prompt} (${visible(shortPath(project))}, session ${visibleName(question.session)})`
 }
 
 /** `4 min left` */

@@ -312,7 +312,8 @@ export class FileApprovals implements Approvals {
     const found = { pending, ...(answer && { answer }) }
     if (shelf.isUsed(pending)) return { ...found, status: 'used' }
     if (shelf.isOver(pending)) return { ...found, status: 'expired' }
-    return { ...found, status: answer ? 'answered' : 'open' }
+    if (answer) return { ...found, status: 'answered' }
+    return { ...found, status: 'open', ...(isForSeveral(pending) && { allowed: shelf.allowers(pending) }) }
   }
 
   /** Removes questions that expired long ago, and leftovers of killed processes. Returns how many questions it removed. */

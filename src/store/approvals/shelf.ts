@@ -12,7 +12,15 @@ import { isOver, type Moment, momentIn } from '../../files/moment.js'
 import { Seal } from '../../files/seal.js'
 import type { GivenAnswer, Pending } from '../approvals.js'
 import { type Listed, newId } from './question-index.js'
-import { isAnswered, lookFor, storeAnswer, storeVote, usedPath, useUp } from './stored-answer.js'
+import {
+  isAnswered,
+  lookFor,
+  lookForVotes,
+  storeAnswer,
+  storeVote,
+  usedPath,
+  useUp,
+} from './stored-answer.js'
 import { readQuestion, storeQuestion } from './stored-question.js'
 import { UsedIds } from './used-ids.js'
 
@@ -144,6 +152,11 @@ export class Shelf {
   /** Returns the earlier answer if this is not the first. */
   addAnswer(pending: Pending, answer: GivenAnswer): GivenAnswer | undefined {
     return storeAnswer(this.folderOf(pending.id), pending, answer, this.#seal(), this.#place.onTrouble)
+  }
+
+  /** Who has allowed it, if several people have to. Whether their signatures count is checked with the last one. */
+  allowers(pending: Pending): readonly string[] {
+    return lookForVotes(this.folderOf(pending.id), pending, this.#seal()).votes.map(({ by }) => by)
   }
 
   /** Adds the allow of one of several people. Returns all of them. */

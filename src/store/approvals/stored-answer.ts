@@ -82,7 +82,7 @@ export function storeAnswer(
 }
 
 /** The genuine allows of single people, and the next free number. */
-function lookForVotes(
+export function lookForVotes(
   folder: string,
   pending: Pending,
   seal: Seal,

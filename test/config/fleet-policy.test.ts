@@ -266,6 +266,14 @@ describe('an old policy', () => {
     expect((await hooksIn(root)).diagnostics).toMatchObject([{ code: 'policy-expired', text: why }])
   })
 
+  it('tells in the audit how old the newest word of the fleet was when it closed', async () => {
+    const records: AuditRecord[] = []
+    const signed = fromNow(-7 * 24 * HOUR_MS)
+    await outcomeIn(machine({ enforced, ...OLD, signed }), { audit: (record) => void records.push(record) })
+    expect(records).toMatchObject([{ action: 'deny' }])
+    expect(JSON.stringify(records)).toContain(`nothing newer than what was signed at ${signed}`)
+  })
+
   it('does not close a machine that only has a bundle in shadow mode', async () => {
     expect((await outcomeIn(machine({ shadow: enforced, ...OLD }))).action).toBe('continue')
   })

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { GUARD, Project, withProgram } from '../cli/program.js'
-import { isLarge } from './runs.js'
+import { runs } from './runs.js'
 
 withProgram()
 
@@ -217,6 +217,6 @@ it('and does so after any sequence of moved, removed, made and linked marks', {
         )
       }
     }),
-    { numRuns: isLarge ? 200 : 5 },
+    { numRuns: runs(100) },
   )
 })

@@ -127,6 +127,23 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     )
   })
 
+  it('ship and status say that the fleet has lost what it acknowledged, and send it again', async () => {
+    log.append([{ kind: 'fire', time: '2026-11-18T06:01:00.000Z' }])
+    await type('fleet', 'ship')
+    expect(await records()).toBe(2)
+    const chain = `(select chain from fleet.chain where machine = '${member.machine}')`
+    await run(fleet.owner, [
+      `delete from fleet.record where chain = ${chain} and seq = 2`,
+      `update fleet.chain c set seq = 1, hash = r.hash from fleet.record r where c.chain = ${chain} and r.chain = c.chain and r.seq = 1`,
+    ])
+    log.append([{ kind: 'fire', time: '2026-11-18T06:02:00.000Z' }])
+    const { stderr } = await type('fleet', 'ship')
+    expect(stderr).toContain('was acknowledged further than record 1')
+    expect((await type('fleet', 'status')).stdout).toContain('was acknowledged further than record 1')
+    expect(await findings()).toContain('fleet-history')
+    expect(await records()).toBe(3)
+  })
+
   it('doctor says if the history broke, but not what a former membership saw', async () => {
     await type('fleet', 'ship')
     const shipped = readShipped(log.place) ?? expect.unreachable()

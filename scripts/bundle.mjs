@@ -38,7 +38,6 @@ const COMMON = {
     '@opentelemetry/exporter-*',
     '@simplewebauthn/server',
     'pg',
-    'tuf-js',
     '@tufjs/models',
   ],
   logLevel: /** @type {const} */ ('warning'),

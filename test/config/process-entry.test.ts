@@ -28,7 +28,7 @@ describe('an entry', () => {
         command: ['python3', 'gate.py'],
         intercept: ['before_tool'],
         observe: [],
-        timeouts: { observe: 0.5, intercept: 5, approve: 60, hello: 30 },
+        timeouts: { observe: 0.5, intercept: 5, approve: 60, hello: 5 },
         restart: { delay: 0.25, maxDelay: 30, attempts: 5 },
       },
     })
@@ -59,7 +59,7 @@ describe('an entry', () => {
         env: { MODE: 'strict' },
         observe: ['*'],
         intercept: ['before_llm', 'after_llm', 'before_tool', 'after_tool', 'approve_tool'],
-        timeouts: { observe: 0.5, intercept: 0.1, approve: 120, hello: 30 },
+        timeouts: { observe: 0.5, intercept: 0.1, approve: 120, hello: 5 },
         restart: { delay: 0.25, maxDelay: 30, attempts: 2 },
         maxLineBytes: 4096,
       },

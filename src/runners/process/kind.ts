@@ -25,15 +25,12 @@ export interface GivenProcess {
   readonly maxLineBytes?: number
 }
 
-/**
- * Seconds, as in PicoClaw. Only for its hello a process has as long as a command hook has in all: a program with much to
- * load, on a busy machine, takes longer than PicoClaw's 5 seconds, and a gate that is not there yet denies.
- */
+/** Seconds, as in PicoClaw. */
 export const USUAL_TIMEOUTS: ProcessHandler['timeouts'] = {
   observe: 0.5,
   intercept: 5,
   approve: 60,
-  hello: 30,
+  hello: 5,
 }
 export const USUAL_RESTART: Restart = { delay: 0.25, maxDelay: 30, attempts: 5 }
 

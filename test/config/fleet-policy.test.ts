@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -222,10 +223,11 @@ describe('a policy that cannot be relied on refuses every tool call', () => {
         fc.nat(),
         fc.constantFrom(...changes),
         async (path, at, change) => {
-          const before = readFileSync(path)
+          const [before, { mode }] = [readFileSync(path), statSync(path)]
           change(path, at)
           const { action, reason } = await outcomeIn(root)
           writeFileSync(path, before)
+          chmodSync(path, mode)
           expect([action, reason]).toEqual(['deny', expect.stringContaining(bundleOf(path))])
           expect((await outcomeIn(root)).action).toBe('continue')
         },

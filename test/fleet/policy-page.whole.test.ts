@@ -149,6 +149,10 @@ describe.runIf(hasPostgres)('docs/use/fleet-policy.md', () => {
       code: 1,
       out: expect.stringContaining('not one of a signer'),
     })
+    expect(await type('carabiner fleet token --key new-root.key')).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('It is the newer key of the policy'),
+    })
     await typed('carabiner fleet policy rotate --key new-root.key --out third-root.key')
     await typed('carabiner fleet policy promote --ring 2 --key third-root.key')
     expect(await typed(fetch, 'ann')).toContain('version 1 is in force')

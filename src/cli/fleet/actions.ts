@@ -45,7 +45,7 @@ export const ACTIONS = {
   },
   people: {
     words: 3,
-    options: [...DATABASE, 'key', 'role'],
+    options: [...DATABASE, 'key', 'role', 'to'],
     isPersonal: true,
     load: () => import('./people.js'),
   },

@@ -13,7 +13,7 @@ import { readExport, writeExport } from '../../fleet/checkpoint/export.js'
 import { databaseSource } from '../../fleet/checkpoint/source.js'
 import { type FleetVerification, verifyFleet } from '../../fleet/checkpoint/verify.js'
 import { type FleetEntry, searchRecords } from '../../fleet/database/audit-query.js'
-import type { Database } from '../../fleet/database/connection.js'
+import { firstRootKey } from '../../fleet/database/policy.js'
 import type { Break } from '../../fleet/protocol.js'
 import { FILTERS, type FilterOptions, filterOf } from '../../store/audit/filter.js'
 import { chosen } from '../command.js'
@@ -85,7 +85,7 @@ async function verified(given: Given): Promise<number> {
   const file = words[1]
   if (file !== undefined) return verifiedFile(callerPath(file), kept, given)
   return withDatabase(options, async (database) => {
-    const root = await rootKeyOf(options['root-key'], async () => databaseKey(database))
+    const root = await rootKeyOf(options['root-key'], async () => firstRootKey(database))
     const found = await database.snapshot((client) =>
       verifyFleet(databaseSource(client), { rootKey: root.key, ...(kept !== undefined && { kept }) }),
     )
@@ -153,7 +153,7 @@ async function exported({ options, output }: Given): Promise<number> {
   if (options.out === undefined) throw usage('Type carabiner fleet audit export --out FILE')
   const file = callerPath(options.out)
   const total = await withDatabase(options, async (database) => {
-    const rootKey = (await databaseKey(database)).toString('base64url')
+    const rootKey = (await firstRootKey(database)).toString('base64url')
     const head = { org: orgOf(options), rootKey, time: timestamp() }
     return database.snapshot((client) => writeExport(file, head, databaseSource(client)))
   }).catch((error: NodeJS.ErrnoException) => {
@@ -238,11 +238,4 @@ async function rootKeyOf(text: string | undefined, own: () => Promise<Buffer | u
   if (known !== undefined && !key)
     throw usage('--root-key must be the public key that carabiner fleet init printed')
   return key ? { key, isPinned: true } : { key: (await own()) ?? Buffer.alloc(0), isPinned: false }
-}
-
-async function databaseKey(database: Database): Promise<Buffer> {
-  const [row] = await database.rows<{ root_key: Buffer }>(
-    'select root_key from fleet.org where org = fleet.own_org()',
-  )
-  return row?.root_key ?? Buffer.alloc(0)
 }

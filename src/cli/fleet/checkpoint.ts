@@ -10,7 +10,7 @@ import { counted, shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import { type Given, orgOf, withDatabase } from './action.js'
 import { checkpointFile, keptIn } from './kept-checkpoints.js'
-import { rootKeyIn } from './root-key.js'
+import { checkRootKey, rootKeyIn } from './root-key.js'
 
 export async function run({ options, output }: Given): Promise<number> {
   const key = rootKeyIn(options)
@@ -18,13 +18,7 @@ export async function run({ options, output }: Given): Promise<number> {
   const folder = callerPath(options.out ?? '.')
   const kept = keptIn(folder).at(-1)
   const { file, text } = await withDatabase(options, async (database) => {
-    const [row] = await database.rows<{ root_key: Buffer }>(
-      'select root_key from fleet.org where org = fleet.own_org()',
-    )
-    if (!row?.root_key.equals(key.publicKey))
-      throw new Refusal('FLEET_UNUSABLE', `The private key is not the one of ${org}`, {
-        hint: 'Give --key FILE, with the key that carabiner fleet init made.',
-      })
+    await checkRootKey(database, key.publicKey, options)
     return database.snapshot(async (client) => {
       const next = { org, key, time: timestamp(), ...(kept && { kept: kept.text }) }
       const text = await makeCheckpoint(client, next).catch((error: unknown) => {

@@ -5,7 +5,8 @@ import { didYouMean, visibleName } from '../../core/base/text.js'
 import { localTime, timestamp } from '../../core/base/time.js'
 import type { KeyPair } from '../../files/ed25519.js'
 import type { Database } from '../../fleet/database/connection.js'
-import { addPeople, newestPeople } from '../../fleet/database/people.js'
+import { addPeople, lastPeople } from '../../fleet/database/people.js'
+import { firstRootKey } from '../../fleet/database/policy.js'
 import {
   endOfPeople,
   keyId,
@@ -21,7 +22,7 @@ import { chosen } from '../command.js'
 import { columns, counted } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
 import { type Given, withDatabase } from './action.js'
-import { rootKeyIn } from './root-key.js'
+import { checkRootKey, rootKeyIn } from './root-key.js'
 
 export async function run(given: Given): Promise<number> {
   const { options, words } = given
@@ -34,9 +35,13 @@ export async function run(given: Given): Promise<number> {
   const wanted = { list: 0, renew: 0, remove: 1, add: 2 }[verb]
   if (more.length !== wanted) throw usage(`Type carabiner fleet people ${HOW[verb]}`)
   if (verb !== 'add' && options.role !== undefined) throw usage('--role is for carabiner fleet people add')
+  if (verb !== 'renew' && options.to !== undefined) throw usage('--to is for carabiner fleet people renew')
   if (verb === 'list') return withDatabase(options, (database) => listed(database, given))
   const key = rootKeyIn(options)
-  return withDatabase(options, (database) => CHANGES[verb](database, key, given))
+  return withDatabase(options, async (database) => {
+    await checkRootKey(database, key.publicKey, options)
+    return CHANGES[verb](database, key, given)
+  })
 }
 
 const CHANGES = { add: added, remove: removed, renew: renewed }
@@ -45,14 +50,11 @@ const HOW = {
   list: 'list',
   add: 'add NAME CODE --role approver (carabiner fleet key makes a key and its code)',
   remove: 'remove NAME',
-  renew: 'renew',
+  renew: 'renew, or renew --to VERSION',
 } as const
 
 async function listed(database: Database, { output }: Given): Promise<number> {
-  const [row] = await database.rows<{ root_key: Buffer }>(
-    'select root_key from fleet.org where org = fleet.own_org()',
-  )
-  const list = await current(database, row?.root_key ?? Buffer.alloc(0))
+  const list = current(await readLists(database, await firstRootKey(database)))
   const { people, until } = list
   const end = endOfPeople(list)
   return output.result(list, (paint) =>
@@ -69,14 +71,16 @@ async function listed(database: Database, { output }: Given): Promise<number> {
   )
 }
 
-async function renewed(database: Database, key: KeyPair, { output }: Given): Promise<number> {
-  const before = await current(database, key.publicKey)
+async function renewed(database: Database, key: KeyPair, { options, output }: Given): Promise<number> {
+  const lists = await readLists(database, key.publicKey)
+  const before = options.to === undefined ? current(lists) : listAt(lists, options.to)
   if (before.version === 0)
     throw new Refusal('UNKNOWN_PERSON', 'There is no list of people yet', {
       hint: `Type carabiner fleet people ${HOW.add}.`,
     })
-  const { version, until } = await written(database, key, before, before.people)
+  const { version, until } = await written(database, key, lists, before.people)
   return output.result({ renewed: true, version, until }, () => [
+    ...(options.to === undefined ? [] : [`on the list again: ${namesOf(before)}`]),
     `the list counts until ${localTime(until)}; machines learn it at their next contact`,
   ])
 }
@@ -89,7 +93,9 @@ function keyWords(key: PersonKey): string {
 async function added(database: Database, key: KeyPair, { options, words, output }: Given): Promise<number> {
   const [, name = '', code = ''] = words
   const theirs = keyOf(code)
-  const before = await current(database, key.publicKey)
+  const lists = await readLists(database, key.publicKey)
+  // An empty list brings back nobody who was removed.
+  const before = lists.signed.length === 0 ? NOBODY : current(lists)
   const known = before.people.find((one) => one.name === name)
   const owner = before.people.find(({ keys }) => keys.some((one) => keyId(one) === keyId(theirs)))
   if (owner && owner !== known)
@@ -100,7 +106,7 @@ async function added(database: Database, key: KeyPair, { options, words, output 
   const keys = [...(known?.keys ?? []).filter((one) => keyId(one) !== keyId(theirs)), theirs]
   const person: Person = { name, role, keys }
   const people = [...before.people.filter((one) => one !== known), person]
-  const { version, until } = await written(database, key, before, people)
+  const { version, until } = await written(database, key, lists, people)
   const also = known ? `, with ${counted(keys.length, 'key')}` : ''
   return output.result({ added: name, role, version, until }, () => [
     `${visibleName(name)} is on the list as ${role}${also}; machines learn it at their next contact`,
@@ -109,7 +115,8 @@ async function added(database: Database, key: KeyPair, { options, words, output 
 
 async function removed(database: Database, key: KeyPair, { words, output }: Given): Promise<number> {
   const [, name = ''] = words
-  const before = await current(database, key.publicKey)
+  const lists = await readLists(database, key.publicKey)
+  const before = current(lists)
   const people = before.people.filter((one) => one.name !== name)
   if (people.length === before.people.length) {
     const names = before.people.map((one) => one.name)
@@ -119,7 +126,7 @@ async function removed(database: Database, key: KeyPair, { words, output }: Give
       { hint: 'carabiner fleet people lists the names.' },
     )
   }
-  const { version, until } = await written(database, key, before, people)
+  const { version, until } = await written(database, key, lists, people)
   return output.result({ removed: name, version, until }, () => [
     `${visibleName(name)} is no longer on the list; machines learn it at their next contact`,
   ])
@@ -133,26 +140,71 @@ function keyOf(code: string): PersonKey {
   }
 }
 
-/** Throws if an administrator of the database has put another list in its place. */
-async function current(database: Database, rootKey: Buffer): Promise<People> {
-  const newest = await newestPeople(database)
-  if (!newest) return { version: 0, people: [], until: timestamp(0) }
-  try {
-    return peopleIn(newest, rootKey)
-  } catch (error) {
-    throw new Refusal('FLEET_UNUSABLE', `The list of people in the database ${textOf(error)}`, {
-      hint: 'No machine accepts it. Find out who wrote it, and remove its row from fleet.people.',
-    })
+const NOBODY: People = { version: 0, people: [], until: timestamp(0) }
+
+/** The lists in the database, which its administrator may have changed. */
+interface Lists {
+  /** The version of the newest row. A new list comes after it: a machine may have had that version. */
+  readonly highest: number
+  /** Those that the key of the fleet signed, the newest first. */
+  readonly signed: readonly People[]
+  /** Why the newest row does not count. */
+  readonly damage?: string
+}
+
+async function readLists(database: Database, rootKey: Buffer): Promise<Lists> {
+  const rows = await lastPeople(database)
+  const read = rows.map((row): People | string => {
+    try {
+      const list = peopleIn(row, rootKey)
+      return list.version === row.version ? list : `is a copy of version ${list.version}`
+    } catch (error) {
+      return textOf(error)
+    }
+  })
+  const [newest] = read
+  return {
+    highest: rows[0]?.version ?? 0,
+    signed: read.filter((one) => typeof one !== 'string'),
+    ...(typeof newest === 'string' && { damage: newest }),
   }
+}
+
+/** The newest list. Throws if an administrator of the database has put another one in its place. */
+function current({ highest, signed: [newest], damage }: Lists): People {
+  if (damage === undefined) return newest ?? NOBODY
+  const repair = newest
+    ? `Version ${newest.version} is the newest one that the key of the fleet signed, with ${namesOf(newest)}. If these people may allow calls, type carabiner fleet people renew --to ${newest.version}; the list becomes version ${highest + 1}.`
+    : `carabiner fleet people add NAME CODE begins a new list, as version ${highest + 1}.`
+  throw new Refusal(
+    'FLEET_UNUSABLE',
+    `Version ${highest} of the list of people in the database ${damage}, so no machine accepts it`,
+    { hint: `Find out who wrote it: the table fleet.people names the user. ${repair}` },
+  )
+}
+
+function listAt({ signed }: Lists, text: string): People {
+  const found = signed.find(({ version }) => String(version) === text)
+  if (found) return found
+  throw usage(
+    `--to must be a version of the list that the key of the fleet signed, got ${JSON.stringify(text)}`,
+    signed.length === 0
+      ? 'There is none.'
+      : `Choose from ${signed.map(({ version }) => version).join(', ')}.`,
+  )
+}
+
+function namesOf({ people }: People): string {
+  return people.length === 0 ? 'nobody' : people.map(({ name }) => visibleName(name)).join(', ')
 }
 
 async function written(
   database: Database,
   key: KeyPair,
-  before: People,
+  { highest }: Lists,
   people: readonly Person[],
 ): Promise<People> {
-  const version = before.version + 1
+  const version = highest + 1
   let list: ReturnType<typeof signedPeople>
   try {
     list = signedPeople({ version, people }, key)

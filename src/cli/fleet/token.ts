@@ -8,8 +8,8 @@ import { timeOf } from '../../store/audit/filter.js'
 import { chosen } from '../command.js'
 import { columns } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
-import { type Given, orgOf, withDatabase } from './action.js'
-import { rootKeyIn } from './root-key.js'
+import { type Given, withDatabase } from './action.js'
+import { checkRootKey, rootKeyIn } from './root-key.js'
 
 const VERBS = ['new', 'list', 'revoke'] as const
 
@@ -59,17 +59,7 @@ async function made(
   { lasts, rootKey }: { readonly lasts: number; readonly rootKey: Buffer },
   { options, output }: Given,
 ): Promise<number> {
-  const [org] = await database.rows<{ root_key: Buffer }>(
-    'select root_key from fleet.org where org = fleet.own_org()',
-  )
-  if (!org?.root_key.equals(rootKey))
-    throw new Refusal(
-      'FLEET_UNUSABLE',
-      `The key is not the one that the database has for ${orgOf(options)}`,
-      {
-        hint: 'Give --key FILE or --root-key KEY, with the key that carabiner fleet init made.',
-      },
-    )
+  await checkRootKey(database, rootKey, options, '--key FILE or --root-key KEY')
   const token = newToken(rootKey)
   const [row] = await database.rows<{ expires: Date }>(
     `insert into fleet.join_token (org, token, secret_digest, expires)

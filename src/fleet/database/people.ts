@@ -16,6 +16,17 @@ export async function newestPeople(database: Database): Promise<SignedPeople | u
   return row
 }
 
+export interface NumberedPeople extends SignedPeople {
+  readonly version: number
+}
+
+/** The last hundred lists, the newest first. */
+export async function lastPeople(database: Database): Promise<readonly NumberedPeople[]> {
+  return database.rows<NumberedPeople>(
+    'select version, list, signature from fleet.people where org = fleet.own_org() order by version desc limit 100',
+  )
+}
+
 /** Reads the newest list, also if it is over. Undefined if there is none. */
 export async function readList(database: Database): Promise<UncheckedPeople | undefined> {
   const [row] = await database.prepared<SignedPeople & { root_key: Buffer }>(

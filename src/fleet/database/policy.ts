@@ -1,6 +1,7 @@
 // The policy in the database. Who reads it checks the signatures.
 
 import { POLICY_ROLES, type PolicyRole, type PolicyRow } from '../policy/metadata.js'
+import { keyIdOf } from '../policy/signers.js'
 import type { Database } from './connection.js'
 
 interface Row {
@@ -41,6 +42,14 @@ export async function firstRootKey(database: Database): Promise<Buffer> {
     'select root_key from fleet.org where org = fleet.own_org()',
   )
   return row?.root_key ?? Buffer.alloc(0)
+}
+
+/** Whether the newest root names this key as its own. Nothing is checked. */
+export async function isRootOfPolicy(database: Database, key: Buffer): Promise<boolean> {
+  const [row] = await database.rows<{ content: string }>(
+    `select content from fleet.policy_file where org = fleet.own_org() and role = 'root' order by version desc limit 1`,
+  )
+  return row?.content.includes(`"root":{"keyids":["${keyIdOf(key)}"]`) ?? false
 }
 
 /** Versions of bundles by digest, as the newest list of them says. Nothing is checked. */

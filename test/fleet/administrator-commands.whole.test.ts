@@ -1,0 +1,106 @@
+// Commands of an administrator of a fleet, and what they say when a key, a user or a list is not the right one.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
+import { keyIdOf } from '../../src/fleet/policy/signers.js'
+import { personCode } from '../../src/store/people.js'
+import { Project, withProgram } from '../cli/program.js'
+import { type Fleet, madeFleet, ORG, ROOT } from './fleet-scene.js'
+import { hasPostgres, Postgres, run } from './postgres.js'
+
+withProgram()
+
+describe.runIf(hasPostgres)('an administrator of a fleet', () => {
+  let server: Postgres
+  let fleet: Fleet
+  let project: Project
+
+  beforeAll(async () => {
+    server = await Postgres.start()
+  })
+  afterAll(() => server?.stop())
+  beforeEach(async () => {
+    fleet = await madeFleet(server)
+    project = new Project()
+    writeFileSync(project.path('fleet-root.key'), pemOf(ROOT), { mode: 0o600 })
+    writeFileSync(project.path('wrong.key'), pemOf(WRONG), { mode: 0o600 })
+  })
+  afterEach(() => project.remove())
+
+  const WRONG = newKeyPair()
+  const code = () => personCode({ kind: 'ed25519', publicKey: newKeyPair().publicKey.toString('base64url') })
+  const typeAs = (url: string, ...args: string[]) =>
+    project.call(['fleet', ...args], {
+      env: { CARABINER_HOME: join(project.home, 'data'), CARABINER_FLEET_DATABASE: url },
+    })
+  const type = (...args: string[]) => typeAs(fleet.admin, ...args, '--org', ORG)
+  const versions = async () => {
+    const rows = await run(fleet.owner, ['select version from fleet.people order by version'])
+    return rows.map(({ version }) => version)
+  }
+
+  describe('people', () => {
+    it('are signed only with the key of the fleet, also the first of them', async () => {
+      const wrong = { code: 1, stderr: expect.stringContaining('not the key of the fleet acme') }
+      expect(await type('people', 'add', 'ann', code(), '--key', 'wrong.key')).toMatchObject(wrong)
+      expect(await versions()).toEqual([])
+      expect(await type('people', 'add', 'ann', code())).toMatchObject({ code: 0 })
+      for (const words of [['add', 'ben', code()], ['remove', 'ann'], ['renew']]) {
+        const found = await type('people', ...words, '--key', 'wrong.key')
+        expect(found).toMatchObject(wrong)
+        expect(found.stderr).toContain('with the key that carabiner fleet init made')
+        expect(found.stderr).not.toContain('newer key')
+      }
+      expect(await versions()).toEqual([1])
+    })
+
+    it('need the first key also after the policy has got a newer one', async () => {
+      const root = JSON.stringify({ signed: { roles: { root: { keyids: [keyIdOf(WRONG.publicKey)] } } } })
+      await run(fleet.owner, [
+        `insert into fleet.policy_file (org, role, version, content) select org, 'root', 2, '${root}' from fleet.org where name = '${ORG}'`,
+      ])
+      for (const words of [['people', 'add', 'ann', code()], ['checkpoint'], ['token']])
+        expect((await type(...words, '--key', 'wrong.key')).stderr).toContain(
+          'It is the newer key of the policy',
+        )
+    })
+
+    const forge = (version: number) =>
+      `insert into fleet.people (org, version, list, signature) select org, ${version}, '{}', 'x' from fleet.org where name = '${ORG}'`
+    it.each([
+      ['is forged', forge(3), 'is not signed by the key of the fleet'],
+      ['is changed', `update fleet.people set list = '{}' where version = 2`, 'is not signed by'],
+      [
+        'is an older one',
+        'insert into fleet.people (org, version, list, signature) select org, 3, list, signature from fleet.people where version = 1',
+        'is a copy of version 1',
+      ],
+    ])('go on after the highest version when the newest list %s', async (_, attack, why) => {
+      await type('people', 'add', 'ann', code())
+      await type('people', 'add', 'ben', code())
+      await run(fleet.owner, [attack])
+      const before = await versions()
+      for (const words of [['list'], ['add', 'cid', code()], ['remove', 'ann'], ['renew']]) {
+        const { code: exit, stderr } = await type('people', ...words)
+        expect(exit).toBe(1)
+        expect(stderr).toContain(why)
+        expect(stderr).toMatch(/carabiner fleet people renew --to \d/)
+      }
+      expect(await versions()).toEqual(before)
+      const { stdout } = await type('people', 'renew', '--to', '1')
+      expect(stdout).toContain('on the list again: ann\n')
+      expect(await versions()).toEqual([...before, before.length + 1])
+      expect((await type('people')).stdout).toMatch(/^ann +approver/)
+    })
+
+    it('begin anew after the highest version when the key of the fleet signed no list', async () => {
+      await run(fleet.owner, [forge(7)])
+      expect((await type('people')).stderr).toContain('begins a new list, as version 8')
+      expect((await type('people', 'renew', '--to', '7')).stderr).toContain('There is none.')
+      expect(await type('people', 'add', 'ann', code())).toMatchObject({ code: 0 })
+      expect(await versions()).toEqual([7, 8])
+    })
+  })
+})

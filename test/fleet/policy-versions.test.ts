@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { newKeyPair } from '../../src/files/ed25519.js'
+import { type KeyPair, newKeyPair } from '../../src/files/ed25519.js'
 import { fleetPolicies } from '../../src/files/fleet-bundles.js'
 import { userPlace } from '../../src/files/fleet-places.js'
 import { policyPlace, readInForce } from '../../src/files/fleet-policy.js'
@@ -12,9 +12,24 @@ import type { Member } from '../../src/fleet/machine/membership.js'
 import { fetchPolicy } from '../../src/fleet/machine/policy.js'
 import type { Bundle } from '../../src/fleet/policy/bundle.js'
 import { verified } from '../../src/fleet/policy/checked-policy.js'
-import type { PolicyRow } from '../../src/fleet/policy/metadata.js'
-import { firstSigners, publication, rolloutOf, signTargets } from '../../src/fleet/policy/publication.js'
+import {
+  type Delegated,
+  delegatedSigned,
+  type PolicyRole,
+  type PolicyRow,
+  signedText,
+  snapshotSigned,
+  timestampSigned,
+} from '../../src/fleet/policy/metadata.js'
+import {
+  type Change,
+  firstSigners,
+  publication,
+  rolloutOf,
+  signTargets,
+} from '../../src/fleet/policy/publication.js'
 import { planned, published } from '../../src/fleet/policy/rollout.js'
+import { SIGNER_ROLES } from '../../src/fleet/policy/signers.js'
 import { type Models, tufModels } from '../../src/fleet/policy/tuf.js'
 import type { PolicyRequest } from '../../src/fleet/protocol.js'
 import { ROOT } from './fleet-scene.js'
@@ -60,7 +75,7 @@ describe('a machine', () => {
     const ask = async (name: string, { body, query = '' }: { body?: PolicyRequest; query?: string } = {}) => {
       if (name === 'bundle')
         return { bundle: bundles.find(({ digest }) => query === `digest=${digest}`)?.text }
-      const isNew = newest('timestamp') !== body?.timestamp
+      const isNew = newest('timestamp') !== body?.timestamp || newest('root') !== body.root
       const files = rows.filter(({ role, version }) =>
         role === 'root' ? version > (body?.root ?? 0) : version === newest(role),
       )
@@ -145,6 +160,82 @@ describe('a machine', () => {
     } finally {
       vi.useRealTimers()
     }
+  })
+
+  describe('after a signer was removed', () => {
+    const HIGHEST = 2 ** 31 - 1
+    const [ANN, EVE] = [newKeyPair(), newKeyPair()]
+    const publisher = (key: KeyPair) => ({ models, key, rootKey: ROOT.publicKey, now: Date.now() })
+    const then = (rows: readonly PolicyRow[], change: Change, key = ROOT) => [
+      ...rows,
+      ...publication(publisher(key), rows, change),
+    ]
+    const newest = (rows: readonly PolicyRow[], role: PolicyRole): PolicyRow => {
+      const [found] = rows.filter((row) => row.role === role).sort((a, b) => b.version - a.version)
+      if (!found) throw new Error(`no ${role}`)
+      return found
+    }
+    function signers(names: Readonly<Record<string, KeyPair>>): Change {
+      const more = Object.entries(names).map(([name, { publicKey }]) => {
+        return { name, roles: SIGNER_ROLES, key: publicKey.toString('base64url') }
+      })
+      return { signers: { threshold: 1, signers: [...firstSigners(ROOT.publicKey).signers, ...more] } }
+    }
+
+    /** What Eve signs on top, each in the highest version there is, or in the next. */
+    function ofEve(rows: readonly PolicyRow[], roles: readonly PolicyRole[]): readonly PolicyRow[] {
+      const version = (role: PolicyRole) => (roles.includes(role) ? HIGHEST : newest(rows, role).version + 1)
+      const row = (
+        role: PolicyRole,
+        signed: Readonly<Record<string, unknown>>,
+        target?: string,
+      ): PolicyRow => {
+        const content = signedText(models, role, signed, [EVE])
+        return { role, version: version(role), content, ...(target !== undefined && { target }) }
+      }
+      const now = Date.now()
+      const delegated = (['rollout', 'trust'] as const satisfies readonly Delegated[]).map((role) => {
+        const { target = '' } = newest(rows, role)
+        return row(role, delegatedSigned(role, target, version(role), now), target)
+      })
+      const vouched = [newest(rows, 'targets'), ...delegated]
+      const snapshot = row('snapshot', snapshotSigned(vouched, version('snapshot'), now))
+      const expires = new Date(now + 3_600_000).toISOString()
+      return [
+        ...delegated,
+        snapshot,
+        row('timestamp', timestampSigned(snapshot, version('timestamp'), { expires, now })),
+      ]
+    }
+
+    it('obeys the others again, however high the versions are that the removed one signed', async () => {
+      const skippable = ['timestamp', 'snapshot', 'rollout', 'trust'] as const
+      const both = then(states[0] ?? [], signers({ ANN, EVE }))
+      await fc.assert(
+        fc.asyncProperty(fc.subarray([...skippable]), fc.boolean(), async (roles, isCut) => {
+          const member = newMachine()
+          const evil = [...both, ...ofEve(both, roles)]
+          expect((await fetchPolicy(clientOver(evil), member)).status).toBe('changed')
+          if (roles.length > 0)
+            expect(() => then(evil, signers({ ANN }))).toThrow(`skipped to version ${HIGHEST} of`)
+          const mended = then(then(both, signers({ ANN })), {}, ANN)
+          if (isCut) {
+            // The first try stops after the new root was accepted.
+            const { ask } = clientOver(mended)
+            const cut = async (name: never, what: never) => {
+              const answer = (await ask(name, what)) as { files: readonly PolicyRow[] }
+              return { ...answer, files: answer.files.filter(({ role }) => role !== 'trust') }
+            }
+            await expect(
+              fetchPolicy({ ask: cut, close: () => {} } as unknown as GatewayClient, member),
+            ).rejects.toThrow('trust.json is missing')
+          }
+          expect((await fetchPolicy(clientOver(mended), member)).status).toBe('changed')
+          expect(readInForce(policyPlace(member.place))?.rollout).toBe(newest(mended, 'rollout').version)
+        }),
+        { numRuns: 12 },
+      )
+    })
   })
 
   it('trusts no first root but that of its own fleet', async () => {

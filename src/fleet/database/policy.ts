@@ -22,12 +22,16 @@ const STATE = `select role, version, content, target from fleet.policy_file
     select role, version, content, target from fleet.policy_file f
     where f.org = fleet.own_org() and f.role = wanted.role order by version desc limit 1) newest`
 
-/** The version of the newest `timestamp`. 0 if there is no policy. */
-export async function newestPolicy(database: Database): Promise<number> {
-  const [row] = await database.rows<{ newest: number | null }>(
-    `select max(version) as newest from fleet.policy_file where org = fleet.own_org() and role = 'timestamp'`,
+/** The newest versions. 0 if there is no policy. */
+export async function newestPolicy(
+  database: Database,
+): Promise<{ readonly root: number; readonly timestamp: number }> {
+  const newest = (role: PolicyRole) =>
+    `coalesce((select max(version) from fleet.policy_file where org = fleet.own_org() and role = '${role}'), 0)`
+  const [row] = await database.rows<{ root: number; timestamp: number }>(
+    `select ${newest('root')} as root, ${newest('timestamp')} as timestamp`,
   )
-  return row?.newest ?? 0
+  return row ?? { root: 0, timestamp: 0 }
 }
 
 /** For a machine that has this root, or for whoever begins with the first. */

@@ -109,16 +109,17 @@ class Fetching {
       has: intact.map(({ digest }) => digest),
     }
     const answer = policyAnswer(await this.#client.ask('policy', { body }), 'its answer')
-    if (answer.newest < known.timestamp || (answer.newest === 0 && before))
+    const isNothing = answer.files.length === 0
+    if (isNothing && (answer.newest < known.timestamp || (answer.newest === 0 && before)))
       throw unusable(
         `it has version ${answer.newest}, and this machine has had ${known.timestamp}: somebody removed the newer ones`,
       )
-    if (answer.newest === 0) return { status: 'none' }
+    if (isNothing && answer.newest === 0) return { status: 'none' }
     if (answer.time - this.#now() > MOST_BEHIND_MS)
       throw new Error(
         `the clock of this machine is ${Math.round((answer.time - this.#now()) / 60_000)} minutes behind the gateway’s, so nobody can tell what has expired; set it right`,
       )
-    if (isWhole && answer.newest === known.timestamp) return this.#same(before, answer.time)
+    if (isWhole && isNothing && answer.newest === known.timestamp) return this.#same(before, answer.time)
     return this.#changed({ before, kept, intact }, answer)
   }
 
@@ -141,7 +142,8 @@ class Fetching {
     const { folder } = this.#place
     const served = await this.#checked(kept, answer.files)
     const { rollout, trust: reviewed } = served.rows
-    if (before && rollout.version < before.rollout)
+    // Only if the metadata was lost. It tells who signed that version, and whether they still count.
+    if (before && kept.rollout === undefined && rollout.version < before.rollout)
       throw unusable(
         `its roll-out has version ${rollout.version}, and this machine has had ${before.rollout}`,
       )

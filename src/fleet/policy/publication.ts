@@ -185,6 +185,7 @@ export function publication(
 ): readonly PolicyRow[] {
   const { models, key, rootKey, now } = publisher
   const state = rows.length === 0 ? undefined : verified(models, rows, rootKey)
+  if (state) checkNoJump(state)
   const signers = signersAfter(publisher, state, change)
   if (!signerOf(signers, key)) throw new Error('the key is not one of a signer of this policy')
   const root = rootRow(publisher, state, change)
@@ -208,6 +209,19 @@ export function publication(
   const next = [...added, snapshot, timestamp]
   verified(models, [...rows, ...next], rootKey)
   return next
+}
+
+/** Each publication adds one. The database counts to 2147483647. */
+const HIGHEST_VERSION = 1_000_000_000
+
+/** Whoever signs on top of a version that is too high makes it count, also after its signer was removed. */
+function checkNoJump({ rows }: Published): void {
+  const skipped = Object.values(rows).filter(({ version }) => version >= HIGHEST_VERSION)
+  if (skipped.length === 0) return
+  const which = skipped.map(({ role, version }) => `version ${version} of ${role}.json`).join(', ')
+  throw new Error(
+    `one of the signers has skipped to ${which}; delete this from fleet.policy_file as the owner of the database, and then remove the signer`,
+  )
 }
 
 interface NextRow {

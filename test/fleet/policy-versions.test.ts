@@ -236,6 +236,35 @@ describe('a machine', () => {
         { numRuns: 12 },
       )
     })
+
+    it('takes nothing from before a signer was removed back, whoever signed it', async () => {
+      const decision = { by: 'ann', at: '2026-11-18T00:00:00Z' }
+      const [digest, other] = ['a'.repeat(64), 'b'.repeat(64)]
+      const trusted: Change = { trust: { trusted: { [digest]: decision }, revoked: {} } }
+      const revoked: Change = { trust: { trusted: {}, revoked: { [digest]: decision } } }
+      const more: Change = { trust: { trusted: {}, revoked: { [digest]: decision, [other]: decision } } }
+      const history: (readonly PolicyRow[])[] = [states[0] ?? []]
+      for (const [change, key] of [
+        [signers({ ANN, EVE }), ROOT],
+        [trusted, ANN],
+        [revoked, EVE],
+        [more, EVE],
+        [signers({ ANN }), ROOT],
+      ] as const)
+        history.push(then(history.at(-1) ?? [], change, key))
+      const last = history.at(-1) ?? []
+      const roots = last.filter(({ role }) => role === 'root')
+      for (const [i, rows] of history.slice(0, -1).entries()) {
+        const mixed = [...rows.filter(({ role }) => role !== 'root'), ...roots]
+        for (const had of [undefined, ...history.slice(i + 1)]) {
+          const member = newMachine()
+          if (had) await fetchPolicy(clientOver(had), member)
+          const before = readInForce(policyPlace(member.place))
+          await expect(fetchPolicy(clientOver(mixed), member)).rejects.toThrow('stays in force')
+          expect(readInForce(policyPlace(member.place))).toEqual(before)
+        }
+      }
+    })
   })
 
   it('trusts no first root but that of its own fleet', async () => {

@@ -4,9 +4,11 @@ import type { Metadata, MetaFile, Root, Targets } from '@tufjs/models'
 import { sha256 } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { isSignedBy, KEY_BYTES } from '../../files/ed25519.js'
+import { count } from '../../files/fields.js'
 import { timeField } from '../../files/fleet-policy.js'
 import {
   DELEGATED,
+  type Delegated,
   entriesOf,
   metadataIn,
   type PolicyRole,
@@ -57,6 +59,12 @@ export function verified(models: Models, rows: readonly PolicyRow[], rootKey: Bu
   }
 }
 
+/*
+ * A file that was accepted sets the lowest version only while those who signed it still count, so nobody who was removed
+ * has the last word with a very high version; and the root that removes them names the timestamp published with it, so
+ * nothing from before comes back, whoever signed it.
+ */
+
 /** The steps are in the order of the specification. Throws with what is wrong. */
 export function checkedPolicy(models: Models, rows: readonly PolicyRow[], checking: Checking): Published {
   const { accepted, now } = checking
@@ -78,6 +86,8 @@ export function checkedPolicy(models: Models, rows: readonly PolicyRow[], checki
     return metadata
   }
   const timestamp = read('timestamp', root).signed
+  const oldest = count(root.signed.unrecognizedFields.oldest_timestamp ?? 0, 'root.json: oldest_timestamp')
+  if (timestamp.version < oldest) throw older('timestamp', timestamp.version, oldest)
   if (accepted.timestamp !== undefined && accepted.timestamp !== newest.timestamp.content) {
     const before = metadataIn(models, 'timestamp', accepted.timestamp).signed
     if (timestamp.version <= before.version) throw older('timestamp', timestamp.version, before.version)
@@ -96,12 +106,19 @@ export function checkedPolicy(models: Models, rows: readonly PolicyRow[], checki
 
   checkMeta(meta['targets.json'], newest.targets)
   const targets = read('targets', root)
+  const checkAccepted = (role: 'targets' | Delegated, by: Metadata<Root> | Metadata<Targets>) => {
+    const before = accepted[role] === undefined ? undefined : metadataIn(models, role, accepted[role])
+    if (before && newest[role].version < before.signed.version && isSigned(models, role, before, by))
+      throw older(role, newest[role].version, before.signed.version)
+  }
+  checkAccepted('targets', root)
   accepted.targets = newest.targets.content
   for (const role of DELEGATED) {
     checkMeta(meta[`${role}.json`], newest[role])
     const file = read(role, targets).signed.targets[targetName(role)]
     if (file?.hashes.sha256 !== sha256(newest[role].target ?? ''))
       throw new Error(`${targetName(role)} has another digest`)
+    checkAccepted(role, targets)
     accepted[role] = newest[role].content
   }
   return {
@@ -161,7 +178,6 @@ function rootKeyIn({ signed: { version, roles, keys } }: Metadata<Root>): Buffer
   throw new Error(`version ${version} of root.json does not name one key that signs the next`)
 }
 
-/** Whoever had a key that was removed must not have the last word with a very high version. */
 function forgetUnsigned(models: Models, root: Metadata<Root>, accepted: Accepted): void {
   for (const role of ['timestamp', 'snapshot', 'targets'] as const) {
     const content = accepted[role]

@@ -91,11 +91,17 @@ export interface Signers {
   readonly threshold: number
 }
 
+export interface RootFacts {
+  readonly rootKey: Buffer
+  readonly version: number
+  /** The version of `timestamp` that is published with it. No older one counts beside this root. */
+  readonly timestamp: number
+  readonly now: number
+}
+
 export function rootSigned(
   { signers, threshold }: Signers,
-  rootKey: Buffer,
-  version: number,
-  now: number,
+  { rootKey, version, timestamp, now }: RootFacts,
 ): Signed {
   const all = [...new Set(signers.map(({ key }) => key))].map((key) => Buffer.from(key, 'base64url'))
   const everybody = all.map(keyIdOf).sort()
@@ -115,6 +121,7 @@ export function rootSigned(
     },
     consistent_snapshot: true,
     signers,
+    oldest_timestamp: timestamp,
   }
 }
 

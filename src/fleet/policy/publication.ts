@@ -252,7 +252,9 @@ function rootRow(publisher: Publisher, state: Published | undefined, change: Cha
       `${state ? 'a change of signers' : 'the first publication'} needs the private key of the fleet${state && state.rootVersion > 1 ? ', the newest one' : ''}`,
     )
   const version = (state?.rootVersion ?? 0) + 1
-  const signed = rootSigned(signersAfter(publisher, state, change), key.publicKey, version, now)
+  const timestamp = (state?.rows.timestamp.version ?? 0) + 1
+  const facts = { rootKey: key.publicKey, version, timestamp, now }
+  const signed = rootSigned(signersAfter(publisher, state, change), facts)
   const keys = replaces ? [replaces, key] : [key]
   return [{ role: 'root', version, content: signedText(models, 'root', signed, keys) }]
 }

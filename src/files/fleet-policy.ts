@@ -61,6 +61,8 @@ export interface TrustList {
 }
 
 export interface InForce {
+  /** The key that the fleet began with, base64url. A fetch builds only on what is of its own fleet. */
+  readonly rootKey?: string
   /** The version of the roll-out. It only goes up. */
   readonly rollout: number
   readonly enforced?: BundleInForce
@@ -159,6 +161,7 @@ const inForce: Reader<InForce> = (value, where) => {
   const fields = fieldsOf(value, where)
   checkFormat(fields.format)
   return {
+    ...optional('rootKey', fields.rootKey, text, where),
     rollout: count(fields.rollout, `${where}.rollout`),
     ...optional('enforced', fields.enforced, bundle, where),
     ...optional('shadow', fields.shadow, bundle, where),

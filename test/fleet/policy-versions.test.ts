@@ -267,6 +267,27 @@ describe('a machine', () => {
     })
   })
 
+  it('obeys its own fleet alone, whatever another one has left', async () => {
+    const other = newKeyPair()
+    const publisher = { models, key: other, rootKey: other.publicKey, now: Date.now() }
+    const theirs = publication(publisher, [], {})
+    const leave: Readonly<Record<string, (folder: string) => void>> = {
+      everything: () => {},
+      'only metadata': (at) => rmSync(join(at, 'in-force.json')),
+      'only bundles': (at) => rmSync(join(at, 'tuf'), { recursive: true }),
+    }
+    for (const [what, leaves] of Object.entries(leave)) {
+      const member = newMachine()
+      await fetchPolicy(clientAt(3), member)
+      leaves(member.place.policy)
+      const moved = { ...member, rootKey: other.publicKey.toString('base64url') }
+      await expect(fetchPolicy(clientAt(4), moved), what).rejects.toThrow('not one of the key of the fleet')
+      expect((await fetchPolicy(clientOver(theirs), moved)).status, what).toBe('changed')
+      const inForce = readInForce(policyPlace(member.place))
+      expect([inForce?.rootKey, inForce?.enforced], what).toEqual([moved.rootKey, undefined])
+    }
+  })
+
   it('trusts no first root but that of its own fleet', async () => {
     const member = { ...newMachine(), rootKey: newKeyPair().publicKey.toString('base64url') }
     await expect(fetchPolicy(clientAt(0), member)).rejects.toThrow('not one of the key of the fleet')

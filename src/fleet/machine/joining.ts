@@ -3,10 +3,12 @@
 import { existsSync } from 'node:fs'
 import { type KeyPair, newKeyPair, signatureOf } from '../../files/ed25519.js'
 import type { FleetPlace } from '../../files/fleet-places.js'
+import { discard } from '../../files/folder.js'
 import type { JoinToken } from '../join-token.js'
 import { type JoinAnswer, type JoinRequest, joinText } from '../protocol.js'
 import { GatewayClient, Refusal } from './gateway-client.js'
 import { keyAt, type Member, removeMember, writeKey, writeMembership } from './membership.js'
+import { readAccepted } from './policy-files.js'
 
 export interface JoinOptions {
   readonly url: string
@@ -36,6 +38,8 @@ export async function joinFleet({ url, token, name, ca, place, group }: JoinOpti
     })
     const rootKey = token.rootKey.toString('base64url')
     const membership = { url, ...(ca !== undefined && { ca }), machine, name, rootKey }
+    // Of another fleet, which this machine has left.
+    if (readAccepted(place.policy, rootKey).root === undefined) discard(place.policy)
     writeMembership(membership, place)
     return { ...membership, key, place }
   } finally {

@@ -51,11 +51,12 @@ export function writeMembership(membership: Membership, { marker, binding }: Fle
   else writePrivate(marker, content)
 }
 
+/** The policy comes first: without the marker, nothing says which fleet it is of. */
 export function removeMember(place: FleetPlace): void {
+  discard(place.policy)
+  removeIfThere(place.people)
   removeIfThere(place.marker)
   removeIfThere(place.key)
-  removeIfThere(place.people)
-  discard(place.policy)
 }
 
 function writePrivate(path: string, content: string): void {

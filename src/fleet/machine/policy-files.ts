@@ -59,12 +59,13 @@ const MOST_METADATA_BYTES = 16 * 1024 * 1024
 
 const acceptedPath = (folder: string): string => join(metadataFolder(folder), 'accepted.json')
 
-/** Empty if there is none that can be read. */
-export function readAccepted(folder: string): Accepted {
+/** Empty if there is none of the fleet with this first key that can be read. */
+export function readAccepted(folder: string, rootKey: string): Accepted {
   const read = readIfThere(acceptedPath(folder), MOST_METADATA_BYTES)
   if (!read || 'problem' in read) return {}
   try {
     const fields = fieldsOf(JSON.parse(read.text), 'the file')
+    if (fields.rootKey !== rootKey) return {}
     return Object.fromEntries(
       POLICY_ROLES.flatMap((role) => {
         const content = fields[role]
@@ -76,9 +77,9 @@ export function readAccepted(folder: string): Accepted {
   }
 }
 
-export function writeAccepted(folder: string, accepted: Accepted): void {
+export function writeAccepted(folder: string, rootKey: string, accepted: Accepted): void {
   makeFolder(metadataFolder(folder))
-  placeText(acceptedPath(folder), `${JSON.stringify(accepted)}\n`)
+  placeText(acceptedPath(folder), `${JSON.stringify({ rootKey, ...accepted })}\n`)
 }
 
 /** Undefined for a text that is not metadata. */

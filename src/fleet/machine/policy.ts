@@ -98,7 +98,7 @@ class Fetching {
   async run(): Promise<PolicyFetch> {
     const { folder } = this.#place
     const before = this.#inForce()
-    const kept = readAccepted(folder)
+    const kept = readAccepted(folder, this.#member.rootKey)
     const known = { root: versionOf(kept.root), timestamp: versionOf(kept.timestamp) }
     const had = [before?.enforced, before?.shadow].filter((one) => one !== undefined)
     const intact = had.filter(({ digest, list }) => unpackedList(folder, digest) === list)
@@ -123,10 +123,11 @@ class Fetching {
     return this.#changed({ before, kept, intact }, answer)
   }
 
-  /** One that cannot be used is replaced. */
+  /** One that cannot be used is replaced, and so is one of another fleet. */
   #inForce(): InForce | undefined {
     try {
-      return readInForce(this.#place)
+      const found = readInForce(this.#place)
+      return found?.rootKey === this.#member.rootKey ? found : undefined
     } catch {
       return undefined
     }
@@ -153,6 +154,7 @@ class Fetching {
     const shadow = await this.#bundle(served, has, found?.ring.shadow)
     const trust = trustList(JSON.parse(reviewed.target ?? ''), 'trust.json')
     const next: InForce = {
+      rootKey: this.#member.rootKey,
       rollout: rollout.version,
       ...(enforced && { enforced: enforced.bundle }),
       ...(shadow && { shadow: shadow.bundle }),
@@ -175,14 +177,15 @@ class Fetching {
   async #checked(kept: Accepted, files: readonly PolicyRow[]): Promise<Published> {
     const models = await tufModels()
     const accepted: Accepted = { ...kept }
-    const rootKey = Buffer.from(this.#member.rootKey, 'base64url')
+    const { rootKey } = this.#member
+    const checking = { rootKey: Buffer.from(rootKey, 'base64url'), accepted, now: this.#now() }
     try {
-      return checkedPolicy(models, files, { rootKey, accepted, now: this.#now() })
+      return checkedPolicy(models, files, checking)
     } catch (error) {
       throw unusable(textOf(error))
     } finally {
       if (POLICY_ROLES.some((role) => accepted[role] !== kept[role]))
-        writeAccepted(this.#place.folder, accepted)
+        writeAccepted(this.#place.folder, rootKey, accepted)
     }
   }
 

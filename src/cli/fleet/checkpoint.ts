@@ -3,9 +3,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
+import { visible } from '../../core/base/text.js'
 import { timestamp } from '../../core/base/time.js'
 import { callerPath } from '../../files/caller.js'
-import { checkedCheckpoint, makeCheckpoint } from '../../fleet/checkpoint/checkpoint.js'
+import { checkedCheckpoint, makeCheckpoint, Unsigned } from '../../fleet/checkpoint/checkpoint.js'
 import { counted, shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import { type Given, orgOf, withDatabase } from './action.js'
@@ -22,9 +23,9 @@ export async function run({ options, output }: Given): Promise<number> {
     return database.snapshot(async (client) => {
       const next = { org, key, time: timestamp(), ...(kept && { kept: kept.text }) }
       const text = await makeCheckpoint(client, next).catch((error: unknown) => {
-        throw new Refusal('FLEET_UNUSABLE', `No checkpoint was made: ${textOf(error)}`, {
-          hint: 'Give --out FOLDER, the folder in which you keep all checkpoints.',
-        })
+        if (!(error instanceof Unsigned)) throw error
+        const { message, hint } = error
+        throw new Refusal('FLEET_UNUSABLE', `No checkpoint was made: ${visible(message)}`, { hint })
       })
       const file = join(folder, checkpointFile(checkedCheckpoint(text, key.publicKey).number))
       // Before it is committed: one that is only in the database proves nothing, and the next one would be refused.
@@ -35,6 +36,7 @@ export async function run({ options, output }: Given): Promise<number> {
   const { number, leaves } = checkedCheckpoint(text, key.publicKey)
   return output.result({ number, chains: leaves.length, file }, () => [
     `checkpoint ${number} of ${counted(leaves.length, 'chain')} is in ${shortPath(file)}`,
+    '  it says where each chain ends; carabiner fleet audit verify reads all records before that',
     '  keep the folder where no administrator of the database can change it, for fleet audit verify --checkpoint',
   ])
 }

@@ -1,6 +1,7 @@
 // A checkpoint: the heads of all chains and all evidence at one moment, their Merkle root, and the signature of the fleet over it.
 
 import { hash } from 'node:crypto'
+import { textOf } from '../../core/base/errors.js'
 import type { KeyPair } from '../../files/ed25519.js'
 import type { Link } from '../../store/audit-log.js'
 import type { Client } from '../database/connection.js'
@@ -143,9 +144,25 @@ export interface NextCheckpoint {
   readonly kept?: string
 }
 
+/** Why the next checkpoint is not signed. */
+export class Unsigned extends Error {
+  override readonly name = 'Unsigned'
+  /** What to do. */
+  readonly hint: string
+
+  constructor(message: string, hint: string) {
+    super(message)
+    this.hint = hint
+  }
+}
+
+const OTHER_FOLDER = 'Give --out FOLDER, the folder in which you keep all checkpoints.'
+const LOOK = 'carabiner fleet audit verify --checkpoint FOLDER lists all that is missing or changed.'
+
 /**
- * Makes the next checkpoint and keeps it in the database. Returns its text, which belongs elsewhere, too. Throws if the
- * database no longer has what the one before it says: a checkpoint over that would hide it.
+ * Makes the next checkpoint and keeps it in the database. Returns its text, which belongs elsewhere, too. Throws
+ * `Unsigned` if a chain no longer has the record with which it ended in the one before: a checkpoint over that would
+ * hide it. The records before that one are not read.
  */
 export async function makeCheckpoint(
   client: Client,
@@ -181,27 +198,40 @@ async function lastKept(
   const [row] = rows
   if (kept === undefined) {
     if (!row) return undefined
-    throw new Error(`checkpoint ${row.number} is in the database, but not among those that you kept`)
+    throw new Unsigned(
+      `checkpoint ${row.number} is in the database, but not among those that you kept`,
+      OTHER_FOLDER,
+    )
   }
-  const checkpoint = checkedCheckpoint(kept, rootKey)
+  const checkpoint = checkedKept(kept, rootKey)
   const { number, previous } = checkpoint
   if (row?.note === kept) return { text: kept, checkpoint }
   // Signed and kept, but never committed, or removed: it belongs there.
   const follows = number === Number(row?.number ?? 0) + 1 && previous === (row ? digestOf(row.note) : NONE)
   if (!follows)
-    throw new Error(
-      `the newest checkpoint that you kept is ${number}, and the database ${row ? `has another one, ${row.number}` : 'has none'}: somebody changed them there`,
+    throw new Unsigned(
+      `the newest checkpoint that you kept is ${number}, and the database ${row ? `has another one, ${row.number}` : 'has none'}: somebody changed them there, or you keep newer ones elsewhere`,
+      `${OTHER_FOLDER} If it is this one, ${LOOK}`,
     )
   await put(client, number, kept)
   return { text: kept, checkpoint }
 }
 
+function checkedKept(kept: string, rootKey: Buffer): Checkpoint {
+  try {
+    return checkedCheckpoint(kept, rootKey)
+  } catch (error) {
+    throw new Unsigned(`the newest checkpoint that you kept ${textOf(error)}`, OTHER_FOLDER)
+  }
+}
+
 /** Throws unless every head of the checkpoint is still there. */
 async function checkKept(client: Client, { number, leaves }: Checkpoint): Promise<void> {
   const { rows } = await client.query<{ machine: string; log: string; seq: string }>(
-    `select w.machine, w.log, w.seq from unnest($1::uuid[], $2::text[], $3::int[], $4::bigint[], $5::text[]) w (machine, log, epoch, seq, hash)
+    `select coalesce(m.name, w.machine::text) as machine, w.log, w.seq from unnest($1::uuid[], $2::text[], $3::int[], $4::bigint[], $5::text[]) w (machine, log, epoch, seq, hash)
       left join fleet.chain c on c.org = fleet.own_org() and c.machine = w.machine and c.log = w.log and c.epoch = w.epoch
       left join fleet.record r on r.org = c.org and r.chain = c.chain and r.seq = w.seq
+      left join fleet.machine m on m.org = fleet.own_org() and m.machine = w.machine
       where encode(coalesce(r.hash, case when c.base_seq = w.seq then c.base_hash end), 'hex') is distinct from w.hash limit 1`,
     [
       leaves.map(({ machine }) => machine),
@@ -213,7 +243,8 @@ async function checkKept(client: Client, { number, leaves }: Checkpoint): Promis
   )
   const [gone] = rows
   if (gone)
-    throw new Error(
-      `record ${gone.seq} of machine ${gone.machine}, log ${gone.log.slice(0, 8)}, which checkpoint ${number} has, is gone or another one; carabiner fleet audit verify says more`,
+    throw new Unsigned(
+      `record ${gone.seq} of the machine ${gone.machine}, log ${gone.log.slice(0, 8)}, is gone or another one, and checkpoint ${number} has it`,
+      `Somebody changed the database, or put an older copy back. ${LOOK}`,
     )
 }

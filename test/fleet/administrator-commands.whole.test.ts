@@ -7,7 +7,17 @@ import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import { keyIdOf } from '../../src/fleet/policy/signers.js'
 import { personCode } from '../../src/store/people.js'
 import { Project, withProgram } from '../cli/program.js'
-import { type Fleet, madeFleet, ORG, ROOT } from './fleet-scene.js'
+import {
+  addedMachine,
+  type Fleet,
+  type Lines,
+  listingIn,
+  madeFleet,
+  madeLines,
+  ORG,
+  opened,
+  ROOT,
+} from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 withProgram()
@@ -101,6 +111,82 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       expect((await type('people', 'renew', '--to', '7')).stderr).toContain('There is none.')
       expect(await type('people', 'add', 'ann', code())).toMatchObject({ code: 0 })
       expect(await versions()).toEqual([7, 8])
+    })
+  })
+
+  describe('a checkpoint', () => {
+    const LOG = '0'.repeat(32)
+    const shipped = async (machine: string, lines: Lines) => {
+      const database = await opened(fleet.gateway)
+      const { first, prev, count, last, text } = lines
+      await database.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
+        ...[machine, LOG, first, prev, count, last.hash, text, listingIn(lines)],
+      ])
+      await database.close()
+    }
+    beforeEach(async () => {
+      const machine = await addedMachine(fleet, 'laptop-7')
+      await shipped(machine, madeLines([{}, {}, {}]))
+      expect(await type('checkpoint', '--out', 'kept')).toMatchObject({ code: 0 })
+    })
+
+    it('is not signed after the last record is gone, and names the machine', async () => {
+      await run(fleet.owner, ['delete from fleet.record where seq = 3'])
+      const { code, stderr } = await type('checkpoint', '--out', 'kept')
+      expect(code).toBe(1)
+      expect(stderr).toContain('record 3 of the machine laptop-7')
+      expect(stderr).toContain('carabiner fleet audit verify --checkpoint FOLDER')
+      expect(stderr).not.toContain('--out')
+    })
+
+    it('leaves the records before the last to verify, as the docs say', async () => {
+      await run(fleet.owner, ['delete from fleet.record where seq = 2'])
+      const { code, stdout } = await type('checkpoint', '--out', 'kept')
+      expect(code).toBe(0)
+      expect(stdout).toContain('carabiner fleet audit verify reads all records')
+      expect((await type('audit', 'verify', '--checkpoint', 'kept')).code).toBe(1)
+    })
+
+    it('says where the others should be if they are not in the folder', async () => {
+      const { stderr } = await type('checkpoint', '--out', 'elsewhere')
+      expect(stderr).toContain('Give --out FOLDER')
+    })
+  })
+
+  describe('is told what to do', () => {
+    it('about a file that an export would replace, or cannot write', async () => {
+      writeFileSync(project.path('records.jsonl'), 'mine')
+      const taken = await type('audit', 'export', '--out', 'records.jsonl')
+      expect(taken).toMatchObject({ code: 64, stderr: expect.stringContaining('name another file') })
+      const { stderr } = await type('audit', 'export', '--out', 'missing/records.jsonl')
+      expect(stderr).toMatch(/export cannot be written.*\n +Give --out FILE/)
+    })
+
+    it('about a key that init cannot write', async () => {
+      const { stderr } = await typeAs(fleet.owner, 'init', '--org', 'new', '--key', 'missing/root.key')
+      expect(stderr).toMatch(/cannot be written to .*root\.key.*\n +Give --key FILE/)
+    })
+
+    it.each([
+      ['a user without the role', () => typeAs(fleet.auditor, 'token', '--org', ORG), 'fleet_admin'],
+      ['init by another user', () => typeAs(fleet.auditor, 'init', '--org', ORG), 'may create roles'],
+      [
+        'an unknown organisation',
+        () => typeAs(fleet.admin, 'machines', '--org', 'nope'),
+        'carabiner fleet init --org',
+      ],
+      [
+        'a database that is not there',
+        () => typeAs(`${fleet.admin}_not`, 'machines'),
+        'Check the name of the database',
+      ],
+      [
+        'a database that is not prepared',
+        async () => typeAs((await server.database()).owner, 'machines'),
+        'Its owner prepares it',
+      ],
+    ])('about %s', async (_, act, hint) => {
+      expect(await act()).toMatchObject({ code: 1, stderr: expect.stringContaining(hint) })
     })
   })
 })

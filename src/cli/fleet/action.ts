@@ -2,7 +2,7 @@
 
 import { textOf } from '../../core/base/errors.js'
 import { callerEnv } from '../../files/caller.js'
-import { type Database, openDatabase } from '../../fleet/database/connection.js'
+import { type Database, openDatabase, Unready } from '../../fleet/database/connection.js'
 import {
   type GatewayClient,
   Refusal as GatewayRefusal,
@@ -33,8 +33,13 @@ export const DATABASE_VARIABLE = 'CARABINER_FLEET_DATABASE'
 /** The address of the database. The variable keeps the password out of the list of processes. */
 export function databaseUrl({ database }: Given['options']): string {
   const url = database ?? callerEnv()[DATABASE_VARIABLE]
-  if (url) return url
-  throw usage(`Which database? Set ${DATABASE_VARIABLE}, or give --database postgres://USER@HOST/NAME`)
+  if (!url)
+    throw usage(`Which database? Set ${DATABASE_VARIABLE}, or give --database postgresql://USER@HOST/NAME`)
+  if (/^postgres(ql)?:\/\//.test(url)) return url
+  throw usage(
+    `The address of the database, in ${database === undefined ? DATABASE_VARIABLE : '--database'}, must begin with postgresql://`,
+    'It looks like postgresql://USER:PASSWORD@HOST:5432/NAME.',
+  )
 }
 
 export function orgOf({ org = 'main' }: Given['options']): string {
@@ -49,7 +54,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const url = databaseUrl(options)
   const org = orgOf(options)
-  return refusing('FLEET_DATABASE', async () => {
+  return refusing(async () => {
     const database = await openDatabase({ url, org, connections: 2 })
     try {
       return await work(database)
@@ -60,15 +65,43 @@ export async function withDatabase<T>(
 }
 
 /** What goes wrong in a database is a refusal, not a bug. */
-export async function refusing<T>(code: 'FLEET_DATABASE', work: () => Promise<T>): Promise<T> {
+export async function refusing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof Refusal) throw error
-    throw new Refusal(code, `The database of the fleet cannot be used: ${wordsOf(error)}`, {
-      hint: 'Check its address, and that carabiner fleet init has prepared it.',
+    throw new Refusal('FLEET_DATABASE', `The database of the fleet cannot be used: ${wordsOf(error)}`, {
+      hint: hintFor(error),
     })
   }
+}
+
+const UNPREPARED = 'Its owner prepares it, or brings it up to date: carabiner fleet init.'
+
+/** By the code of PostgreSQL. */
+const HINTS: Readonly<Record<string, string>> = {
+  '28000': 'Check the user in its address, and that pg_hba.conf of the server lets them in.',
+  '28P01': 'Check the user and the password in its address.',
+  '3D000': 'Check the name of the database in its address, or create it with createdb.',
+  '3F000': UNPREPARED,
+  '42501':
+    'Use a user with the right role. init: the owner of the database, who may create roles. serve: fleet_gateway. audit, shadow and status: fleet_auditor. All others: fleet_admin.',
+  '42703': UNPREPARED,
+  '42883': UNPREPARED,
+  '42P01': UNPREPARED,
+  P0002: 'Give --org NAME, one that is there. carabiner fleet init --org NAME makes a new one.',
+}
+
+function hintFor(error: unknown): string {
+  if (error instanceof Unready) return error.hint
+  const code = String((error as { readonly code?: unknown }).code)
+  const isOfServer = /^(?=.*\d)[0-9A-Z]{5}$/.test(code)
+  return (
+    HINTS[code] ??
+    (isOfServer
+      ? 'The log of PostgreSQL may say more.'
+      : 'Check its address, and that PostgreSQL runs there.')
+  )
 }
 
 /** An error of several addresses has no words of its own. */

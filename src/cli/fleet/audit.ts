@@ -155,9 +155,15 @@ async function exported({ options, output }: Given): Promise<number> {
   const total = await withDatabase(options, async (database) => {
     const rootKey = (await firstRootKey(database)).toString('base64url')
     const head = { org: orgOf(options), rootKey, time: timestamp() }
-    return database.snapshot((client) => writeExport(file, head, databaseSource(client)))
-  }).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST' ? usage(`${shortPath(file)} is there already; name another file`) : error
+    return database
+      .snapshot((client) => writeExport(file, head, databaseSource(client)))
+      .catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') throw usage(`${shortPath(file)} is there already; name another file`)
+        if (error.path === undefined && error.code !== 'ENOSPC') throw error
+        throw new Refusal('FLEET_UNUSABLE', `The export cannot be written to ${file}: ${textOf(error)}`, {
+          hint: 'Give --out FILE, in a folder that is there and that you may write to.',
+        })
+      })
   })
   return output.result({ file, ...total }, () => [
     `${counted(total.records, 'record')} in ${counted(total.chains, 'chain')} and ${counted(total.checkpoints, 'checkpoint')} are in ${shortPath(file)}`,

@@ -1,6 +1,7 @@
 // `fleet init`: prepares the database, and makes the key of the fleet. Safe to run again.
 
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { textOf } from '../../core/base/errors.js'
 import { callerPath } from '../../files/caller.js'
 import { newKeyPair, pemOf } from '../../files/ed25519.js'
 import { type Client, withOwner } from '../../fleet/database/connection.js'
@@ -21,7 +22,7 @@ export async function run({ options, output }: Given): Promise<number> {
   const url = databaseUrl(options)
   const org = orgOf(options)
   const file = callerPath(options.key ?? 'fleet-root.key')
-  const { applied, rootKey, isNew } = await refusing('FLEET_DATABASE', () =>
+  const { applied, rootKey, isNew } = await refusing(() =>
     withOwner(url, async (client) => {
       const done = await migrate(client)
       return { applied: done.map(({ name }) => name), ...(await keyOf(client, org, file)) }
@@ -63,8 +64,18 @@ async function keyOf(
     )
   const pair = newKeyPair()
   // First the file: an organisation whose key nobody has could sign nothing.
-  writeFileSync(file, pemOf(pair), { flag: 'wx', mode: 0o600 })
-  chmodSync(file, 0o600)
+  try {
+    writeFileSync(file, pemOf(pair), { flag: 'wx', mode: 0o600 })
+    chmodSync(file, 0o600)
+  } catch (error) {
+    throw new Refusal(
+      'FLEET_UNUSABLE',
+      `The key of the fleet cannot be written to ${file}: ${textOf(error)}`,
+      {
+        hint: 'Give --key FILE, in a folder that is there and that you may write to.',
+      },
+    )
+  }
   await client.query('insert into fleet.org (name, root_key) values ($1, $2)', [org, pair.publicKey])
   return { rootKey: pair.publicKey.toString('base64url'), isNew: true }
 }

@@ -32,7 +32,7 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
   const url = databaseUrl(options)
   const org = orgOf(options)
   const tell = (text: string) => void output.complain([`carabiner: ${visible(text)}`])
-  const database = await refusing('FLEET_DATABASE', async () => {
+  const database = await refusing(async () => {
     const opened = await openDatabase({
       url,
       org,
@@ -90,7 +90,7 @@ interface Around {
 
 /** Throws if this user of the database may not read what the page shows. */
 async function pageAt(origin: string, { database, org, tell }: Around): Promise<FleetPage> {
-  const [row] = await refusing('FLEET_DATABASE', () =>
+  const [row] = await refusing(() =>
     database.rows<{ user: string; may: boolean }>(
       `select current_user as "user", has_table_privilege('fleet.page_session', 'select') as may`,
     ),

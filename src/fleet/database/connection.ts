@@ -4,6 +4,18 @@ import { setTimeout } from 'node:timers/promises'
 import type { Pool, PoolClient, QueryResultRow } from 'pg'
 import { textOf } from '../../core/base/errors.js'
 
+/** This program and the database do not go together as they are. */
+export class Unready extends Error {
+  override readonly name = 'Unready'
+  /** What to do. */
+  readonly hint: string
+
+  constructor(message: string, hint: string, options?: ErrorOptions) {
+    super(message, options)
+    this.hint = hint
+  }
+}
+
 export type Client = Pick<PoolClient, 'query'>
 
 export interface DatabaseOptions {
@@ -163,8 +175,9 @@ async function postgres(): Promise<Pick<typeof import('pg'), 'Client' | 'Pool'>>
     // Bundled, the package is required, and its names are not on the module itself.
     return module.default ?? module
   } catch (error) {
-    throw new Error(
-      `a fleet needs the package pg (${textOf(error)}); install it where Carabiner is installed: npm install -g pg`,
+    throw new Unready(
+      `the package pg is missing (${textOf(error)})`,
+      'Install it where Carabiner is installed: npm install -g pg.',
       { cause: error },
     )
   }

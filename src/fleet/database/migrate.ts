@@ -1,6 +1,6 @@
 // Brings the database up to date: each migration once, in order, whoever else does the same at that moment.
 
-import type { Client } from './connection.js'
+import { type Client, Unready } from './connection.js'
 import { MIGRATIONS, type Migration } from './migrations.js'
 
 /** Any number, as long as it stays the same: PostgreSQL keeps others waiting who use it. */
@@ -45,7 +45,8 @@ async function apply(client: Client, version: number, name: string, sql: string)
 function checkVersion(newest: number): void {
   const known = MIGRATIONS.at(-1)?.version ?? 0
   if (newest > known)
-    throw new Error(
-      `the database has version ${newest}, and this version of Carabiner knows ${known}; update Carabiner`,
+    throw new Unready(
+      `it has version ${newest}, and this version of Carabiner knows ${known}`,
+      'Update Carabiner: npm install -g carabiner.',
     )
 }

@@ -1,5 +1,6 @@
 // Shows the open questions of this machine to the people of its fleet, and brings their answers into the queue, which checks them.
 
+import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../../core/base/errors.js'
 import { effectOf } from '../../core/verdict/approval.js'
 import { challengeOf, signerOf } from '../../store/approvals/signature.js'
@@ -53,6 +54,8 @@ export class Mirror {
   readonly #refused = new Set<string>()
   /** Allows that do not count here, which the gateway was not told of yet. */
   #rejected: readonly RejectedAnswer[] = []
+  /** Whether a deny could not be stored in the last exchange. */
+  #isKeptLater = false
   /** The questions that were open when the gateway was asked last. */
   #shown: ReadonlySet<string> = new Set()
 
@@ -63,6 +66,7 @@ export class Mirror {
   /** Sends and fetches everything once; waits up to `seconds` for news if a question is open. Returns how many were open at the last look. */
   async exchange(seconds: number, signal?: AbortSignal): Promise<number> {
     const { client } = this.#options
+    this.#isKeptLater = false
     const open = await this.#open()
     this.#shown = new Set(open.map(({ id }) => id))
     const wait = open.length === 0 ? 0 : Math.min(seconds, MOST_WAIT_S)
@@ -104,6 +108,7 @@ export class Mirror {
       const looking = setInterval(() => this.#look(news).catch(() => news.abort()), LOOK_EVERY_MS)
       try {
         if ((await this.exchange(MOST_WAIT_S, AbortSignal.any([signal, news.signal]))) === 0) return
+        if (this.#isKeptLater) await setTimeout(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
       } catch (error) {
         if (!news.signal.aborted && !signal.aborted) await pause(error)
       } finally {
@@ -170,21 +175,40 @@ export class Mirror {
     const found = await this.#options.queue.get(id)
     if (found.status !== 'open' || found.pending.id !== id) return
     const { pending } = found
+    const isDeny = effectOf(pending.question, option) === 'deny'
+    let result: AnswerResult
     try {
-      const isDeny = effectOf(pending.question, option) === 'deny'
-      const result = await this.#options.queue.answer(id, {
+      result = await this.#options.queue.answer(id, {
         option,
         by: isDeny ? await this.#denier(pending, answer) : by,
         ...(reason !== undefined && { reason }),
         ...(signature && { signature }),
       })
-      if (result.status === 'answered') this.#held.add(id)
-      if (result.status === 'answered') await this.#options.onAnswer?.(result.pending, result.answer)
-      else if (result.status !== 'counted') this.#reject(answer, whyNot(result), isOver(result))
     } catch (error) {
+      if (isDeny) return this.#keepLater(answer, textOf(error))
       this.#reject(answer, textOf(error))
+      this.#seen.set(id, place)
+      return
     }
     this.#seen.set(id, place)
+    if (result.status === 'answered') {
+      this.#held.add(id)
+      await this.#tell(result)
+    } else if (result.status !== 'counted') this.#reject(answer, whyNot(result), isOver(result))
+  }
+
+  /** The gateway sends a deny again until it is here: it must not be lost because a disk is full. */
+  #keepLater({ id, by }: FleetAnswer, why: string): void {
+    this.#isKeptLater = true
+    this.#trouble(`the deny of ${by} to ${id} cannot be stored yet: ${why}`)
+  }
+
+  async #tell({ pending, answer }: Extract<AnswerResult, { status: 'answered' }>): Promise<void> {
+    try {
+      await this.#options.onAnswer?.(pending, answer)
+    } catch (error) {
+      this.#trouble(`the answer to ${pending.id} counts, but ${textOf(error)}`)
+    }
   }
 
   /** A question that is not over stays open, so that somebody else may answer it. */

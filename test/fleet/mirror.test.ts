@@ -1,0 +1,95 @@
+// What becomes of an answer of the fleet that this machine cannot store at once.
+
+import { expect, it } from 'vitest'
+import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
+import { Mirror } from '../../src/fleet/machine/mirror.js'
+import type { FleetAnswer, SettleRequest, SyncAnswer } from '../../src/fleet/protocol.js'
+import type { Pending } from '../../src/store/approvals.js'
+import { madeQuestion } from '../approvals/made-question.js'
+import { MemoryApprovals } from '../store/contracts/memory-approvals.js'
+
+/** A disk that is full until so many answers were tried. */
+class FullApprovals extends MemoryApprovals {
+  tries = 0
+
+  constructor(readonly failures: number) {
+    super()
+  }
+
+  override answer(...given: Parameters<MemoryApprovals['answer']>): ReturnType<MemoryApprovals['answer']> {
+    if (this.tries++ < this.failures) return Promise.reject(new Error('no space left on device'))
+    return super.answer(...given)
+  }
+}
+
+/** A gateway where Ann has answered, which sends her answer until the machine has seen it. */
+class Answered {
+  readonly rejected: unknown[] = []
+  readonly answer: FleetAnswer
+
+  constructor(id: string, option: string) {
+    this.answer = { id, place: 1, by: 'ann', option }
+  }
+
+  readonly client = {
+    ask: async (
+      name: string,
+      { body }: { body: { waiting?: Record<string, number> } & Partial<SettleRequest> },
+    ) => {
+      this.rejected.push(...(body.rejected ?? []))
+      const isWanted = (body.waiting?.[this.answer.id] ?? this.answer.place) < this.answer.place
+      return name === 'sync'
+        ? ({ missing: [], unsettled: [], answers: isWanted ? [this.answer] : [] } satisfies SyncAnswer)
+        : {}
+    },
+  } as unknown as GatewayClient
+}
+
+async function scene(option: string, failures: number, onAnswer?: () => Promise<void>) {
+  const queue = new FullApprovals(failures)
+  const question = madeQuestion({ session: 's' })
+  const pending: Pending = await queue.raise(question, { project: '/project' })
+  const gateway = new Answered(pending.id, option)
+  const told: string[] = []
+  const mirror = new Mirror({
+    ...{
+      client: gateway.client,
+      queue,
+      learnPeople: async () => {},
+      onTrouble: (text) => void told.push(text),
+    },
+    ...(onAnswer && { onAnswer }),
+  })
+  return { queue, question, gateway, mirror, told }
+}
+
+it('a deny that cannot be stored is fetched until it is, and never rejected', async () => {
+  const { queue, question, gateway, mirror, told } = await scene('Deny', 3)
+  for (let turn = 0; turn < 3; turn++) {
+    await mirror.exchange(0)
+    expect(await queue.take(question)).toBeUndefined()
+  }
+  await mirror.exchange(0)
+  expect(await queue.take(question)).toMatchObject({ decision: 'deny' })
+  expect(gateway.rejected).toEqual([])
+  expect(told).toHaveLength(3)
+  expect(told[0]).toMatch(/the deny of ann .* cannot be stored yet: no space left/)
+})
+
+it('an allow that cannot be stored is rejected, so that somebody may answer again', async () => {
+  const { queue, question, gateway, mirror } = await scene('Allow', 1)
+  await mirror.exchange(0)
+  await mirror.exchange(0)
+  expect(await queue.take(question)).toBeUndefined()
+  expect(gateway.rejected).toMatchObject([{ id: gateway.answer.id, place: 1 }])
+})
+
+it('an answer that counts is not rejected because it could not be put on record', async () => {
+  const { queue, question, gateway, mirror, told } = await scene('Allow', 0, () =>
+    Promise.reject(new Error('the log is full')),
+  )
+  await mirror.exchange(0)
+  expect(await queue.take(question)).toMatchObject({ decision: 'allow' })
+  expect(gateway.rejected).toEqual([])
+  expect(told).toEqual([expect.stringMatching(/counts, but the log is full/)])
+})

@@ -9,7 +9,7 @@ import { completionsOf } from '../files/relative-imports.js'
 import { isBelow, realOf } from '../files/within.js'
 import { firstBytes, pathAt, tidy, typeAt } from './file-reading.js'
 import { type HookReading, type Lead, readable, unmarked, type Variable } from './hook-reading.js'
-import { isReader, SYSTEM } from './known-programs.js'
+import { isReader, isStream, SYSTEM } from './known-programs.js'
 import { shebangOf } from './program-search.js'
 import type { Unit } from './unit.js'
 
@@ -90,6 +90,8 @@ export class FileSearch {
         return type
       }
       const type = find(path)
+      if (isScript && type === 'other' && !isStream(path))
+        remarks.unseen(`${quoted(text)} is not a regular file, and may hold the output of another command`)
       if (by === undefined) continue
       const at = pathAt(folder.path, path)
       if (type === 'file') this.interpreters.set(at, by)

@@ -1,7 +1,7 @@
 // Facts about programs: files they find on their own, and which of them only read data.
 
 import { isBuiltin } from 'node:module'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, posix } from 'node:path'
 import type { SimpleCommand } from '../effects/shell/simple-command.js'
 import { wrapperOf } from '../effects/shell/wrappers.js'
 import { completionsOf, LOADED } from '../files/relative-imports.js'
@@ -226,13 +226,17 @@ export function isWriter({ program, name }: Call): boolean {
 }
 
 /** These can hold another command's output: `cat x | python3 /dev/stdin`. Files in /dev/shm are ordinary ones. */
-const NO_FILE = /^\/+(?:dev(?!\/+shm\/(?!(?:.*\/)?\.\.(?:\/|$)))|proc|sys)(?:\/|$)/s
+const STREAMS = /^\/(?:dev(?!\/shm\/)|proc|sys)(?:\/|$)/
+
+export function isStream(path: string): boolean {
+  return STREAMS.test(posix.normalize(path))
+}
 
 /** Whether it runs one file, and nothing that another command writes for it. */
 export function isRunner({ program, name, words }: Call): boolean {
   if (!isOfSystem(program)) return program.includes('/')
   const [, first = '-'] = words
-  return INTERPRETERS.test(name) && !first.startsWith('-') && !NO_FILE.test(first)
+  return INTERPRETERS.test(name) && !first.startsWith('-') && !isStream(first)
 }
 
 /** Whether it cannot turn data that other commands read into a program. Commands inside it are judged separately. */

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { namedBy } from '../../src/trust/named-files.js'
@@ -58,6 +58,14 @@ describe('data', () => {
     expect(scripts(command).absent).toContainEqual(expect.stringMatching(new RegExp(`/${path}$`)))
   })
 
+  it('may be what runs, if the script is a link to a stream', () => {
+    const place = project()
+    place.write('run', '')
+    symlinkSync('/dev/stdin', join(place.dir, 'in'))
+    const { unseen } = namedBy(place.file([hook('cat run | python3 in')]), [])
+    expect(unseen).toEqual([expect.stringContaining('"in" is not a regular file')])
+  })
+
   it('is not what runs', () => {
     expect(scripts('cat TODO.md | ./check.sh')).toEqual({ files: ['check.sh'], absent: [] })
     expect(scripts('cat TODO.md | sh check.sh')).toEqual({ files: ['check.sh'], absent: [] })
@@ -74,6 +82,8 @@ describe('data', () => {
     'cat run | php /dev/stdin',
     'cat run | python3 /dev/shm/../tty',
     'cat run | node /dev/shm/x/../../tty',
+    'cat run | python3 /./dev/stdin',
+    'cat run | python3 /tmp/../dev/stdin',
     'cat run | unknown-tool',
     'sh -c "$(cat run)"',
     'eval "$(cat run)"',

@@ -171,6 +171,16 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       ['a user without the role', () => typeAs(fleet.auditor, 'token', '--org', ORG), 'fleet_admin'],
       ['init by another user', () => typeAs(fleet.auditor, 'init', '--org', ORG), 'may create roles'],
       [
+        'a gateway that may not append',
+        () => typeAs(fleet.auditor, 'serve', '--org', ORG, '--port', '0'),
+        'grant fleet_gateway to a_auditor',
+      ],
+      [
+        'a page that may not read',
+        () => typeAs(fleet.gateway, 'serve', '--org', ORG, '--port', '0', '--page', 'http://page.localhost'),
+        'grant fleet_page to a_gateway',
+      ],
+      [
         'an unknown organisation',
         () => typeAs(fleet.admin, 'machines', '--org', 'nope'),
         'carabiner fleet init --org',

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
+import { createSecureContext } from 'node:tls'
 import { setFlagsFromString } from 'node:v8'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
@@ -38,9 +39,14 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
       org,
       onLost: (error) => tell(`a connection was lost: ${error.message}`),
     })
-    // A wrong address is told now, not to the first machine.
-    await opened.rows('select fleet.own_org()')
-    return opened
+    // A wrong address or role is told now, not to the first machine.
+    try {
+      await checkMay(opened, APPENDS, 'serve the gateway', 'fleet_gateway')
+      return opened
+    } catch (error) {
+      await opened.close()
+      throw error
+    }
   })
   const interruption = new Interruption(given)
   const bells = new Bells()
@@ -88,17 +94,23 @@ interface Around {
   readonly tell: (text: string) => void
 }
 
+const APPENDS = `has_function_privilege('fleet.append(uuid, text, int, bigint, text, int, text, text, jsonb)', 'execute')`
+const READS_SESSIONS = `has_table_privilege('fleet.page_session', 'select')`
+
+/** Throws unless the condition holds for this user of the database. */
+async function checkMay(database: Database, condition: string, what: string, role: string): Promise<void> {
+  const [row] = await database.rows<{ user: string; may: boolean }>(
+    `select current_user as "user", ${condition} as may`,
+  )
+  if (row?.may) return
+  throw new Refusal('FLEET_DATABASE', `The user ${row?.user} of the database may not ${what}`, {
+    hint: `Let the owner of the database type in psql: grant ${role} to ${row?.user}`,
+  })
+}
+
 /** Throws if this user of the database may not read what the page shows. */
 async function pageAt(origin: string, { database, org, tell }: Around): Promise<FleetPage> {
-  const [row] = await refusing(() =>
-    database.rows<{ user: string; may: boolean }>(
-      `select current_user as "user", has_table_privilege('fleet.page_session', 'select') as may`,
-    ),
-  )
-  if (!row?.may)
-    throw new Refusal('FLEET_DATABASE', `The user ${row?.user} of the database may not serve the page`, {
-      hint: `Let its owner type: grant fleet_page to ${row?.user}`,
-    })
+  await refusing(() => checkMay(database, READS_SESSIONS, 'serve the page', 'fleet_page'))
   return fleetPage({ database, assets: pageFiles('fleet-page'), origin, org, onTrouble: tell })
 }
 
@@ -148,7 +160,16 @@ async function opened(
 function tlsOf({ cert, 'cert-key': key }: Given['options']): { cert: string; key: string } | undefined {
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined) throw usage('--cert and --cert-key belong together: give both')
-  return { cert: contentOf(cert, '--cert'), key: contentOf(key, '--cert-key') }
+  const pair = { cert: contentOf(cert, '--cert'), key: contentOf(key, '--cert-key') }
+  try {
+    createSecureContext(pair)
+    return pair
+  } catch (error) {
+    throw usage(
+      `The gateway cannot use --cert with --cert-key: ${textOf(error)}`,
+      `${cert} must be a certificate in PEM form, and ${key} the private key that belongs to it, without a passphrase.`,
+    )
+  }
 }
 
 function contentOf(file: string, option: string): string {

@@ -127,6 +127,16 @@ function unreliable(folder: string, problem: string): CompanyPolicy {
 
 const MOST_BYTES = 16 * 1024 * 1024
 
+/** Whether calls are judged by it: a fetch unpacks any other again. */
+export function isIntact(place: PolicyPlace, bundle: BundleInForce): boolean {
+  try {
+    checkBundle(place, bundle)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Throws unless the folder has every file of the list with these bytes, and nothing else. */
 function checkBundle({ folder: around, owner }: PolicyPlace, { digest, list }: BundleInForce): void {
   const seen = moment()

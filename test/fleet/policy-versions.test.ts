@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type KeyPair, newKeyPair } from '../../src/files/ed25519.js'
 import { fleetPolicies } from '../../src/files/fleet-bundles.js'
 import { userPlace } from '../../src/files/fleet-places.js'
-import { policyPlace, readInForce } from '../../src/files/fleet-policy.js'
+import { bundleFolder, policyPlace, readInForce } from '../../src/files/fleet-policy.js'
 import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
 import type { Member } from '../../src/fleet/machine/membership.js'
 import { fetchPolicy } from '../../src/fleet/machine/policy.js'
@@ -265,6 +265,37 @@ describe('a machine', () => {
         }
       }
     })
+  })
+
+  it('fetches again whatever its calls are refused for', async () => {
+    const bundle = (at: string) => bundleFolder(at, readdirSync(join(at, 'bundles'))[0]?.slice(0, 64) ?? '')
+    const moved = (path: string) => {
+      renameSync(path, `${path}-moved`)
+      symlinkSync(`${path}-moved`, path)
+    }
+    const damages: Readonly<Record<string, (folder: string) => void>> = {
+      'rights of a file': (at) => chmodSync(join(bundle(at), 'rules.json'), 0o664),
+      'rights of the bundle': (at) => chmodSync(bundle(at), 0o777),
+      'rights of its list': (at) => chmodSync(`${bundle(at)}.json`, 0o666),
+      'rights of bundles': (at) => chmodSync(join(at, 'bundles'), 0o775),
+      'rights of the policy': (at) => chmodSync(at, 0o775),
+      'rights of in-force.json': (at) => chmodSync(join(at, 'in-force.json'), 0o666),
+      'a linked bundle': (at) => moved(bundle(at)),
+      'linked bundles': (at) => moved(join(at, 'bundles')),
+      'a linked policy': (at) => moved(at),
+      'an empty folder': (at) => mkdirSync(join(bundle(at), 'more')),
+    }
+    for (const [what, damage] of Object.entries(damages)) {
+      const member = newMachine()
+      const place = policyPlace(member.place)
+      const problems = () => fleetPolicies(place).flatMap(({ problem }) => problem ?? [])
+      await fetchPolicy(clientAt(1), member)
+      expect(problems(), what).toEqual([])
+      damage(place.folder)
+      expect(problems(), what).toHaveLength(1)
+      await fetchPolicy(clientAt(1), member)
+      expect(problems(), what).toEqual([])
+    }
   })
 
   it('obeys its own fleet alone, whatever another one has left', async () => {

@@ -1,15 +1,14 @@
 // The policy's files on this machine: metadata that was accepted, unpacked bundles, and what is in force.
 
-import { chmodSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, type Stats, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { sha256, sha256OfBytes } from '../../core/base/digest.js'
+import { sha256 } from '../../core/base/digest.js'
 import { isObject } from '../../core/base/json.js'
 import { fieldsOf } from '../../files/fields.js'
 import {
   bundleFolder,
   bundleList,
   bundlesFolder,
-  EXECUTABLE,
   type InForce,
   inForcePath,
   inForceText,
@@ -17,7 +16,7 @@ import {
 } from '../../files/fleet-policy.js'
 import { discard, isDiscarded, makePrivate, namesIn, removeDiscarded } from '../../files/folder.js'
 import { lstatIfThere } from '../../files/if-there.js'
-import { placeWhole, readIfThere, readPlainBytes } from '../../files/plain-file.js'
+import { placeWhole, readIfThere } from '../../files/plain-file.js'
 import {
   type Bundle,
   listOfFiles,
@@ -38,9 +37,19 @@ import { POLICY_ROLES } from '../policy/metadata.js'
 const FILE = 0o644
 const PROGRAM = 0o755
 const FOLDER = 0o755
+const RIGHTS = 0o777
 
+/** One that somebody else owns is replaced, and so is a link: its content could be anything. */
 export function makeFolder(folder: string): void {
-  if (makePrivate(folder) !== undefined) chmodSync(folder, FOLDER)
+  const found = lstatIfThere(folder)
+  if (found && !(found.isDirectory() && isOwn(found))) discard(folder)
+  makePrivate(folder)
+  if ((lstatSync(folder).mode & RIGHTS) !== FOLDER) chmodSync(folder, FOLDER)
+}
+
+function isOwn({ uid }: Stats): boolean {
+  const { geteuid } = process
+  return geteuid === undefined || geteuid() === uid
 }
 
 export function placeText(path: string, content: string): void {
@@ -96,50 +105,11 @@ export function signedPart(
 
 // ---- bundles --------------------------------------------------------------------------------------------------
 
-/** The digest of its list if the bundle is unpacked here and every file is as it was. */
-export function unpackedList(folder: string, digest: string): string | undefined {
-  const read = readIfThere(bundleList(folder, digest), MOST_BUNDLE_BYTES)
-  if (!read || !('text' in read)) return undefined
-  try {
-    const { files, programs } = JSON.parse(read.text) as {
-      readonly files: Readonly<Record<string, string>>
-      readonly programs: readonly string[]
-    }
-    const root = bundleFolder(folder, digest)
-    const isAsUnpacked = (path: string) => isProgram(join(root, path)) === programs.includes(path)
-    const isWhole = Object.entries(files).every(
-      ([path, wanted]) => digestOf(join(root, path)) === wanted && isAsUnpacked(path),
-    )
-    return isWhole && countIn(root) === Object.keys(files).length ? sha256(read.text) : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** Of a bundle that is unpacked here, every file as it was. */
 export function unpackedPolicy(folder: string, digest: string): PolicyFile {
   const read = readIfThere(join(bundleFolder(folder, digest), POLICY_FILE), MOST_BUNDLE_BYTES)
   if (read && 'problem' in read) throw new Error(`${POLICY_FILE} of the bundle ${digest} ${read.problem}`)
   return policyIn(read?.text)
-}
-
-const NOTHING = sha256('')
-
-function digestOf(path: string): string | undefined {
-  const read = readPlainBytes(path, MOST_BUNDLE_BYTES)
-  if ('bytes' in read) return sha256OfBytes(read.bytes)
-  return read.problem === 'is empty' ? NOTHING : undefined
-}
-
-function isProgram(path: string): boolean {
-  return (lstatSync(path).mode & EXECUTABLE) !== 0
-}
-
-function countIn(folder: string): number {
-  return namesIn(folder).reduce((sum, name) => {
-    const inside = namesIn(join(folder, name))
-    return sum + (inside.length === 0 ? 1 : countIn(join(folder, name)))
-  }, 0)
 }
 
 /** The folder gets its name when it is complete. Returns the digest of its list. */

@@ -3,6 +3,7 @@
 import { sha256 } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
+import { isIntact } from '../../files/fleet-bundles.js'
 import {
   type BundleInForce,
   type InForce,
@@ -29,7 +30,6 @@ import {
   sweepBundles,
   sweepLeftovers,
   unpack,
-  unpackedList,
   unpackedPolicy,
   writeAccepted,
 } from './policy-files.js'
@@ -101,7 +101,7 @@ class Fetching {
     const kept = readAccepted(folder, this.#member.rootKey)
     const known = { root: versionOf(kept.root), timestamp: versionOf(kept.timestamp) }
     const had = [before?.enforced, before?.shadow].filter((one) => one !== undefined)
-    const intact = had.filter(({ digest, list }) => unpackedList(folder, digest) === list)
+    const intact = had.filter((one) => isIntact(this.#place, one))
     const isWhole = before !== undefined && intact.length === had.length && isComplete(kept, before)
     const body: PolicyRequest = {
       ...(isWhole ? known : { ...known, timestamp: 0 }),

@@ -110,7 +110,7 @@ function howToAnswer({ id, expires, needs, question }: Raised, toPerson: boolean
   if (people > 1)
     return `${people} different people must approve this, each with their own key: ${needs === 'fleet' ? `carabiner fleet answer ${id} allow` : 'carabiner open'} (or carabiner approvals deny ${id} --reason "…"). Try the same call again when they have answered. The question is open until ${clockTime(expires)}.`
   if (needs === 'fleet')
-    return `A person of the fleet must approve this, and they are asked: carabiner fleet answer ${id} allow (or carabiner approvals deny ${id} --reason "…"). Try the same call again when they have answered. The question is open until ${clockTime(expires)}.`
+    return `A person of the fleet must approve this. They see the question as soon as the gateway can be reached: carabiner fleet answer ${id} allow (or carabiner approvals deny ${id} --reason "…"). Try the same call again when they have answered. The question is open until ${clockTime(expires)}.`
   if (needs === 'passkey')
     return `A person must approve this with a passkey. ${toPerson ? 'Type' : 'Ask the user to type in their own terminal'}: carabiner open (or carabiner approvals deny ${id} --reason "…"). Then try the same call again. The question is open until ${clockTime(expires)}.`
   if (toPerson)

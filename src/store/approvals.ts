@@ -81,7 +81,7 @@ export interface Pending {
 export interface Raised extends Pending {
   /** False if the same question was already open. */
   readonly isNew: boolean
-  /** Only a signature allows it: by a passkey on this machine, or by the people of its fleet, who are asked. */
+  /** Only a signature allows it: by a passkey on this machine, or by the people of its fleet. */
   readonly needs?: 'passkey' | 'fleet'
 }
 

@@ -140,7 +140,7 @@ describe('A4: without a terminal', () => {
     const [id] = await project.openIds()
     expect([code, JSON.parse(stdout).action]).toEqual([3, 'ask_user'])
     expect(stderr).toBe(
-      `waiting for a person: ${id}  Bash  deploy --to production\n  answer in another terminal: carabiner approvals allow ${id} (or deny ${id} --reason "…")\n`,
+      `waiting for a person: ${id}  Bash  deploy --to production\n  answer in another terminal: carabiner approvals allow ${id} (or carabiner approvals deny ${id} --reason "…")\n`,
     )
   })
 

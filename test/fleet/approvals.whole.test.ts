@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type KeyPair, newKeyPair } from '../../src/files/ed25519.js'
-import { openQuestions } from '../../src/fleet/database/approvals.js'
+import { addAnswer, openQuestions } from '../../src/fleet/database/approvals.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { addPeople } from '../../src/fleet/database/people.js'
 import { Bells } from '../../src/fleet/gateway/bells.js'
@@ -134,6 +134,21 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     expect(records).toEqual(['ann: Allow'])
     await mirror.exchange(0)
     expect(await rows('settled', pending.id)).toMatchObject([{ how: 'used', by_name: 'ann' }])
+  })
+
+  it('say who answered on the machine itself, and that it was there', async () => {
+    const { mirror, queue, raise, client } = await machine()
+    const { pending } = raise('at the machine')
+    await mirror.exchange(0)
+    const [question] = (await openQuestions(database)).rows.filter(({ id }) => id === pending.id)
+    await queue.answer(pending.id, { decision: 'deny', by: 'root' })
+    await mirror.exchange(0)
+    expect(question?.machine).toBeDefined()
+    const late = { id: pending.id, by: 'ann', option: 'Allow', allows: true }
+    expect(await addAnswer(database, question?.machine ?? '', late)).toEqual({
+      ...{ status: 'too-late', by: 'root', atMachine: true },
+    })
+    client.close()
   })
 
   it('wake a machine that waits, for an answer and for a new question', async () => {

@@ -171,6 +171,10 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
       (await type('approvals', 'show', pending.id)).stdout,
     ]
     for (const text of await typed()) expect(text).toContain('0 of 2 have allowed it')
+    const works = `carabiner fleet answer ${pending.id} allow`
+    const [listed] = await typed()
+    expect(listed).toContain(works)
+    expect(listed).not.toContain('approvals allow')
     const key = keys.get('ann') ?? newKeyPair()
     const challenge = challengeOf(pending, { option: 'Allow', nonce: 'n', asker: member })
     await queue.answer(pending.id, { option: 'Allow', by: 'ann', signature: signedWith(key, challenge, 'n') })

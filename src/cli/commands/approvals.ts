@@ -9,6 +9,7 @@ import type { AnswerResult, Approvals, Found, Pending } from '../../store/approv
 import type { Entry } from '../../store/audit-log.js'
 import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
+import { allowCommand } from '../allow-command.js'
 import { entryOf, record, recordAnswer, recordRevoked } from '../answer-record.js'
 import { type Command, checkOwners, choiceOf, chosen } from '../command.js'
 import type { Output } from '../output.js'
@@ -190,7 +191,7 @@ async function answer(
   const { pending } = oneOf(await queue.get(typed), typed)
   const given = { decision, by: userName(), ...(reason !== undefined && { reason }) }
   const result = await queue.answer(pending.id, given)
-  if (result.status !== 'answered') throw notAnswered(result, typed)
+  if (result.status !== 'answered') throw notAnswered(result, pending.id)
   const problem = await recordAnswer(result.pending, result.answer)
   await output.result({ ...result.answer, decision }, () => [`${result.answer.id} ${SAID[decision]}`])
   if (problem !== undefined) await output.complain([`carabiner: ${visible(problem)}`])
@@ -242,7 +243,9 @@ function notAnswered(result: Exclude<AnswerResult, { readonly status: 'answered'
         hint: 'If the agent tries again, a new question is asked.',
       })
     case 'not-signed':
-      return new Refusal('NEEDS_PASSKEY', `This cannot be allowed: ${result.why}`)
+      return new Refusal('NEEDS_PASSKEY', `This cannot be allowed: ${result.why}`, {
+        hint: `Somebody on the list types ${allowCommand(id)}`,
+      })
     case 'counted':
       return new Refusal(
         'NEEDS_PASSKEY',
@@ -325,7 +328,7 @@ function pendingLines(open: readonly OpenQuestion[], paint: Paint, now = Date.no
     ...nextLines(
       [
         `carabiner approvals show ${first.id}`,
-        `carabiner approvals allow ${first.id}`,
+        allowCommand(first.id),
         `carabiner approvals deny ${first.id} --reason "…"`,
       ],
       paint,

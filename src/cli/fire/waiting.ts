@@ -4,6 +4,7 @@ import { callLine } from '../../asking/question-text.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { countdown } from '../../core/base/time.js'
 import type { Pending } from '../../store/approvals.js'
+import { allowCommand } from '../allow-command.js'
 import type { Output } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { isTerminal } from '../print/terminal.js'
@@ -33,6 +34,6 @@ function waitingLines({ id, question }: Pending): readonly string[] {
   const tool = typeof call.tool_name === 'string' ? call.tool_name : event
   return [
     `waiting for a person: ${id}  ${visibleName(tool)}  ${visible(callLine(call))}`,
-    `  answer in another terminal: carabiner approvals allow ${id} (or deny ${id} --reason "…")`,
+    `  answer in another terminal: ${allowCommand(id)} (or carabiner approvals deny ${id} --reason "…")`,
   ]
 }

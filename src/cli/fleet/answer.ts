@@ -40,7 +40,7 @@ export async function run({ options, words, output }: Given): Promise<number> {
     const { reason } = options
     const body = { id: pending.id, option, signature, ...(reason !== undefined && { reason }) }
     const result = await client.ask<GiveResult>('answer', { body })
-    return output.result({ id: pending.id, decision, ...result }, () => [told(result, pending.id, decision)])
+    return output.result({ id: pending.id, decision, ...result }, () => [told(result, found, decision)])
   })
 }
 
@@ -53,14 +53,16 @@ function oneOf(questions: readonly FleetQuestion[], typed: string): FleetQuestio
   })
 }
 
-function told(result: GiveResult, id: string, decision: 'allow' | 'deny'): string {
+function told(result: GiveResult, { id, name }: FleetQuestion, decision: 'allow' | 'deny'): string {
   switch (result.status) {
     case 'answered':
       return `${id} ${decision === 'allow' ? 'allowed once' : 'denied'}; the machine learns it at once, or when it is back`
     case 'counted':
       return `${id}: your allow counts; ${result.more} more must allow it`
     case 'too-late':
-      throw new Refusal('FLEET_REFUSED', `${visibleName(result.by)} has answered ${id} already`)
+      throw new Refusal('FLEET_REFUSED', `${firstWords(result, name)} has answered ${id} already`, {
+        hint: 'The first answer counts. If the agent tries again after that, a new question is asked.',
+      })
     case 'expired':
       throw new Refusal('FLEET_REFUSED', `${id} has expired`, {
         hint: 'If the agent tries again, a new question is asked.',
@@ -68,4 +70,9 @@ function told(result: GiveResult, id: string, decision: 'allow' | 'deny'): strin
     case 'unknown':
       throw new Refusal('UNKNOWN_QUESTION', `There is no question ${id}`)
   }
+}
+
+function firstWords(result: Extract<GiveResult, { readonly status: 'too-late' }>, machine: string): string {
+  const who = result.by === '' ? 'Somebody' : visibleName(result.by)
+  return result.atMachine ? `${who}, on the machine ${visibleName(machine)} itself,` : who
 }

@@ -113,7 +113,8 @@ export type GiveResult =
   | { readonly status: 'answered' | 'expired' | 'unknown' }
   /** That many more people have to allow it. */
   | { readonly status: 'counted'; readonly more: number }
-  | { readonly status: 'too-late'; readonly by: string }
+  /** `atMachine`: somebody answered on the machine that asked, not through the fleet. */
+  | { readonly status: 'too-late'; readonly by: string; readonly atMachine?: true }
 
 export async function addAnswer(
   database: Database,
@@ -135,7 +136,22 @@ export async function addAnswer(
   const status = row?.status ?? 'unknown'
   if (status === 'answered' || status === 'counted') wake(database, `answered ${machine}`)
   if (status === 'counted') return { status, more: row?.more ?? 1 }
-  return status === 'too-late' ? { status, by: row?.first_by ?? '' } : { status }
+  return status === 'too-late' ? tooLate(database, id, row?.first_by ?? '') : { status }
+}
+
+/** `by`: who answered first through the fleet. Of several people, it may only be the first who allowed. */
+async function tooLate(database: Database, id: string, by: string): Promise<GiveResult> {
+  const [row] = await database.rows<{ how: Settled; by: string | null; denied: boolean }>(
+    `select s.how, s.by_name as by,
+        exists (select from fleet.answer a where a.id = s.id and not a.allows) as denied
+      from fleet.settled s where s.id = $1`,
+    [id],
+  )
+  if (!row || row.denied) return { status: 'too-late', by }
+  if (row.how === 'expired') return { status: 'expired' }
+  return row.how === 'denied' || by === ''
+    ? { status: 'too-late', by: row.by ?? '', atMachine: true }
+    : { status: 'too-late', by }
 }
 
 /**

@@ -152,7 +152,7 @@ async function given(database: Database, { name }: Visitor, answer: Answered): P
 
 function notAnswered(result: GiveResult): string {
   if (result.status === 'too-late')
-    return `This was answered already${result.by === '' ? '' : ` by ${visible(result.by)}`}`
+    return `This was answered already${result.by === '' ? '' : ` by ${visible(result.by)}`}${result.atMachine ? ', on the machine that asked' : ''}`
   return result.status === 'expired'
     ? 'This question has expired. If the agent tries again, a new one is asked.'
     : 'There is no such question any more'

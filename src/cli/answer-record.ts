@@ -41,7 +41,7 @@ export async function recordRevoked(
 
 export function entryOf({ question }: Pending, given: GivenAnswer, place: Place = 'terminal'): Entry {
   const { event, session, digest, call } = question
-  const { id, by, at, reason, signature } = given
+  const { id, by, at, reason, signature, earlier = [] } = given
   return {
     kind: 'approval',
     time: at,
@@ -52,6 +52,7 @@ export function entryOf({ question }: Pending, given: GivenAnswer, place: Place 
     digest,
     decision: effectOf(question, given.option),
     by,
+    ...(earlier.length > 0 && { people: [...earlier.map((vote) => vote.by), by] }),
     through: signature ? (signature.kind === 'ed25519' ? 'key' : 'passkey') : place,
     ...(reason !== undefined && { reason }),
   }

@@ -129,6 +129,8 @@ export interface ApprovalEntry {
   readonly digest: string
   readonly decision: string
   readonly by: string
+  /** Everybody who allowed it, if several people had to. */
+  readonly people?: readonly string[]
   /** How they answered. A passkey also proves who it was; the others do not. */
   readonly through?: 'terminal' | 'page' | 'passkey' | 'key'
   readonly reason?: string

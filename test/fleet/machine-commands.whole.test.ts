@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { entryOf } from '../../src/cli/answer-record.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
@@ -179,6 +180,27 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     const challenge = challengeOf(pending, { option: 'Allow', nonce: 'n', asker: member })
     await queue.answer(pending.id, { option: 'Allow', by: 'ann', signature: signedWith(key, challenge, 'n') })
     for (const text of await typed()) expect(text).toContain('1 of 2 have allowed it (ann)')
+    const second = signedWith(
+      keys.get('ben') ?? newKeyPair(),
+      challengeOf(pending, { option: 'Allow', nonce: 'm', asker: member }),
+      'm',
+    )
+    const given = await queue.answer(pending.id, { option: 'Allow', by: 'ben', signature: second })
+    if (given.status !== 'answered') expect.unreachable(given.status)
+    log.append([entryOf(given.pending, given.answer)])
+    expect((await type('audit', '--kind', 'approval')).stdout).toContain('by ann and ben')
+    await type('fleet', 'ship')
+    const searched = await type(
+      'fleet',
+      'audit',
+      '--kind',
+      'approval',
+      '--database',
+      fleet.auditor,
+      '--org',
+      ORG,
+    )
+    expect(searched.stdout).toContain('by ann and ben')
   })
 
   it('status and doctor say when the list of people ends, and renewing it helps', async () => {

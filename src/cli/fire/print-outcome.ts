@@ -126,7 +126,7 @@ function effects(outcome: ToldOutcome, paint: Paint): readonly Effect[] {
 function answerOf({ question, answer }: Approval): string {
   if (!answer) return 'by nobody'
   const among = answer.option ? ` "${answer.option}" among ${question.options.join(', ')}` : ''
-  return `${answer.decision} by ${answer.by}${among}`
+  return `${answer.decision} by ${(answer.people ?? [answer.by]).join(' and ')}${among}`
 }
 
 /** Who switched it off, and how to undo it, unless one of the others says so. */

@@ -64,7 +64,7 @@ async function searched({ options, output }: Given): Promise<number> {
 }
 
 function cells({ machine, entry }: FleetEntry): string[] {
-  const { event, tool, action, decision, session, reason } = entry as unknown as Readonly<
+  const { event, tool, action, decision, session, reason, by, people } = entry as unknown as Readonly<
     Record<string, unknown>
   >
   const what = [event, tool].filter((one) => typeof one === 'string').join(' ')
@@ -74,8 +74,14 @@ function cells({ machine, entry }: FleetEntry): string[] {
     visibleName(machine),
     visible(what || entry.kind),
     visible(verdict),
-    visible([session, reason].filter((one) => typeof one === 'string').join(' · ')),
+    visible([whoWords(by, people), session, reason].filter((one) => typeof one === 'string').join(' · ')),
   ]
+}
+
+/** Another program may have written the entry. */
+function whoWords(by: unknown, people: unknown): string | undefined {
+  const names = (Array.isArray(people) ? people : [by]).filter((one) => typeof one === 'string')
+  return names.length === 0 ? undefined : `by ${names.join(' and ')}`
 }
 
 /** Of an export if one is named, else of the database. */

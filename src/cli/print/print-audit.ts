@@ -73,7 +73,9 @@ function cells(entry: ShownEntry): Cells | undefined {
       return [
         [entry.event, entry.tool].filter(Boolean).join(' '),
         entry.decision,
-        oneLine(`by ${entry.by}${entry.reason === undefined ? '' : `: ${entry.reason}`}`),
+        oneLine(
+          `by ${(entry.people ?? [entry.by]).join(' and ')}${entry.reason === undefined ? '' : `: ${entry.reason}`}`,
+        ),
       ]
     case 'revoked':
       return [
@@ -270,7 +272,7 @@ function approvalLines({ question, answer }: Asked): readonly string[] {
     ...question.asks.map(({ hook, prompt }) => `  ${hook} asked: ${oneLine(prompt)}`),
     answer === undefined
       ? '  nobody answered'
-      : `  ${answer.decision} by ${answer.by} at ${localTime(answer.at)}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`,
+      : `  ${answer.decision} by ${(answer.people ?? [answer.by]).join(' and ')} at ${localTime(answer.at)}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`,
     ...grants.map(
       ({ id, by = 'somebody', since }) =>
         `  always allowed by ${by} since ${localTime(since)} (grant ${id.slice(0, 8)})`,

@@ -96,6 +96,21 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     repair()
   })
 
+  it('status and leave of a retired machine say that the gateway refuses it, and how to leave', async () => {
+    await run(fleet.owner, [
+      `update fleet.machine set retired = clock_timestamp() where machine = '${member.machine}'`,
+    ])
+    const { code, stdout } = await type('fleet', 'status')
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/not accepted: .*fleet leave --anyway/)])
+    expect(stdout).not.toContain('does not answer')
+    expect(await type('fleet', 'leave')).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining('carabiner fleet leave --anyway') },
+    })
+    const anyway = await type('fleet', 'leave', '--anyway')
+    expect(anyway).toMatchObject({ code: 0, stdout: expect.stringContaining('unless it is retired already') })
+    expect(readMember(member.place)).toBeUndefined()
+  })
+
   it('status and doctor say which log could not be shipped', async () => {
     const repair = unreadable()
     expect(await type('fleet', 'ship')).toMatchObject({

@@ -143,10 +143,41 @@ export async function asked<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (error instanceof GatewayRefusal)
-      throw new Refusal('FLEET_REFUSED', `The gateway refuses: ${error.message}`)
-    if (error instanceof Unreachable) throw new Refusal('FLEET_UNREACHABLE', sentence(error.message))
+      throw new Refusal('FLEET_REFUSED', `The gateway refuses: ${error.message}`, todoFor(error.code))
+    if (error instanceof Unreachable)
+      throw new Refusal('FLEET_UNREACHABLE', sentence(error.message), todoFor(causeOf(error)))
     throw error
   }
+}
+
+const OWN_AUTHORITY =
+  'If its certificate comes from an authority of your own, give the certificate of that authority with --ca FILE when you join, or beside --gateway.'
+
+/** What to do, by the code of a refusal or of a failed connection. */
+const TODO: Readonly<Record<string, string>> = {
+  TOKEN:
+    'A token works once, and not for long. Ask the administrator for a new one: carabiner fleet token makes it.',
+  NAME_TAKEN:
+    'Give another name with --name, or let the administrator retire the other machine: carabiner fleet machines retire NAME.',
+  UNKNOWN_ROUTE: 'Check the address first: it has no path, unless a proxy in front of the gateway needs one.',
+  UNKNOWN_MACHINE:
+    'If the administrator has retired this machine, carabiner fleet leave --anyway forgets the fleet here.',
+  ECONNRESET: 'If the gateway has a certificate, its address begins with https://.',
+  EPROTO: 'Check the port. A gateway without a certificate is reached with http://, on its own machine only.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: OWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: OWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: OWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: OWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: OWN_AUTHORITY,
+}
+
+function todoFor(code: string): { readonly hint?: string } {
+  const hint = Object.hasOwn(TODO, code) ? TODO[code] : undefined
+  return hint === undefined ? {} : { hint }
+}
+
+function causeOf({ cause }: Unreachable): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }
 
 function sentence(text: string): string {

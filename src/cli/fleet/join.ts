@@ -20,7 +20,11 @@ export const ADVISORY = 'advisory: this user can undo it, and so can an agent of
 export async function run({ options, words: [address], output }: Given): Promise<number> {
   const url = urlOf(address)
   const token = tokenFrom(options.token ?? '')
-  if (!token) throw usage('--token must be a token of carabiner fleet token, copied whole')
+  if (!token)
+    throw usage(
+      options.token === undefined ? 'Which token? Give --token TOKEN' : '--token is not a whole token',
+      'The administrator of the fleet makes one with carabiner fleet token, and sends you all of it.',
+    )
   const { name = hostname() } = options
   if (!MACHINE_NAME.test(name))
     throw usage('--name must have at most 100 letters, digits, spaces and . _ @ + -')

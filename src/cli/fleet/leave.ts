@@ -27,7 +27,7 @@ export async function run({ options, output }: Given): Promise<number> {
     ...(unshipped === 0 ? [] : [`  the fleet does not have ${counted(unshipped, 'record')} of it`]),
     untold === undefined
       ? `  its key counts until the administrator types carabiner fleet machines retire ${name}`
-      : `  the gateway was not told (${untold}): the administrator types carabiner fleet machines retire ${name}`,
+      : `  the gateway did not take note (${untold}): unless it is retired already, the administrator types carabiner fleet machines retire ${name}`,
   ])
 }
 
@@ -46,6 +46,7 @@ async function told(member: Member, anyway: boolean): Promise<string | undefined
     return undefined
   } catch (error) {
     if (error instanceof Refusal && error.code === 'FLEET_UNSHIPPED') throw error
+    if (error instanceof Refusal && error.code === 'FLEET_REFUSED' && !anyway) throw error
     if (!anyway)
       throw new Refusal('FLEET_UNREACHABLE', `The gateway cannot be told: ${textOf(error)}`, { hint: ANYWAY })
     return textOf(error)

@@ -17,7 +17,7 @@ import { readShipped } from '../../store/audit/shipped.js'
 import { endOfPeople, heldPeople } from '../../store/people.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
-import { EXIT } from '../refusal.js'
+import { EXIT, Refusal } from '../refusal.js'
 import { type Given, memberOf, withGateway } from './action.js'
 import { showFleetStatus } from './fleet-status.js'
 import { ADVISORY } from './join.js'
@@ -26,6 +26,8 @@ import { breakText, failureText } from './ship.js'
 
 interface Contact {
   readonly reached: boolean
+  /** It answers, and does not take this machine for one of its fleet, or not now. */
+  readonly refused?: true
   readonly why?: string
   /** How often the gateway has noticed that the history of this machine broke. */
   readonly evidence?: number
@@ -143,7 +145,9 @@ async function contactOf(ask: () => Promise<Omit<Contact, 'reached'>>): Promise<
   try {
     return { reached: true, ...(await ask()) }
   } catch (error) {
-    return { reached: false, why: textOf(error) }
+    const isRefused = error instanceof Refusal && error.code === 'FLEET_REFUSED'
+    const hint = isRefused && error.hint !== undefined ? `. ${error.hint}` : ''
+    return { reached: false, ...(isRefused && { refused: true }), why: `${textOf(error)}${hint}` }
   }
 }
 
@@ -183,7 +187,11 @@ function logLines(logs: readonly LogState[], paint: Paint): readonly string[] {
   ]
 }
 
-function contactLines({ reached, why = '', evidence = 0 }: Contact, paint: Paint): readonly string[] {
+function contactLines(
+  { reached, refused, why = '', evidence = 0 }: Contact,
+  paint: Paint,
+): readonly string[] {
+  if (refused) return [`  ${paint.red('not accepted')}: ${visible(why)}`]
   if (!reached) return [`  ${paint.red('the gateway does not answer')}: ${visible(why)}`]
   if (evidence === 0) return ['  the gateway answers']
   const times = evidence === 1 ? 'once' : counted(evidence, 'time')

@@ -113,13 +113,19 @@ describe.runIf(hasPostgres)('docs/use/fleet-policy.md', () => {
     expect(await typed(next('list'))).toContain('versions: 1 (')
 
     expect(await typed('carabiner fleet policy diff 1 policy.bundle')).toBe('the same files\n')
-    expect(await typed(next('rollback'))).toMatch(/ring 1 +ann\* +no policy\n.*ring 2 +the rest +no policy/)
+    const rollback = next('rollback')
+    expect(await type(rollback)).toMatchObject({ code: 1, out: expect.stringContaining('--to none') })
+    expect(await typed(`${rollback} --to none`)).toMatch(
+      /ring 1 +ann\* +no policy\n.*ring 2 +the rest +no policy/,
+    )
     expect(await typed(fetch, 'ann')).toContain('no version is in force')
     expect((await push()).code).toBe(0)
     expect(await type('carabiner fleet policy promote')).toMatchObject({
       code: 1,
-      out: expect.stringContaining('No ring has a policy'),
+      out: expect.stringContaining('rollback --to VERSION'),
     })
+    expect(await typed(`${rollback} --to 1`)).toMatch(/ring 1 +ann\* +enforces version 1/)
+    await typed(`${rollback} --to none`)
     expect(await typed(next('renew'))).toContain('may rely on the policy until')
 
     const code = /people add NAME (\S+)/.exec(await typed('carabiner fleet key --out ann.key'))?.[1] ?? ''

@@ -4,6 +4,7 @@ import {
   DEFAULT_PLAN,
   digestsIn,
   matches,
+  NO_POLICY,
   planned,
   promoted,
   published,
@@ -13,6 +14,7 @@ import {
   rolloutIn,
   rolloutPlan,
   rolloutText,
+  strippedRings,
 } from '../../src/fleet/policy/rollout.js'
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string]
@@ -94,6 +96,17 @@ describe('a roll-out', () => {
     expect(ofAll(rolledBack(next, B, {}))).toEqual(ofAll(all))
     expect(ofAll(rolledBack(next, B, { ring: '2' }))?.map(([enforced]) => enforced)).toEqual([B, A, A])
     expect(ofAll(rolledBack(next, B, {}, C))?.map(([enforced]) => enforced)).toEqual([C, C, A])
+  })
+
+  it('says which rings a rollback leaves without a policy, and brings one back', () => {
+    const first = published(THREE, A, {}, false)
+    const stripped = rolledBack(first, A, {}, NO_POLICY)
+    expect(strippedRings(first, rolledBack(first, A, {}))).toEqual(['ring 1 of ci', 'ring 1 of all'])
+    expect(stripped).toEqual(THREE)
+    expect(ofAll(rolledBack(stripped, undefined, {}, A))?.map(([enforced]) => enforced)).toEqual([A, A, A])
+    const next = published(first, B, {}, false)
+    expect(strippedRings(next, rolledBack(next, B, {}))).toEqual([])
+    expect(rolledBack(next, B, {}, B)).toEqual(next)
   })
 
   it('changes only the group that is named', () => {

@@ -70,7 +70,7 @@ export const OPTIONS = {
   out: { type: 'string', value: 'PATH', help: 'key, audit export, policy: file; checkpoint: folder.' },
   ring: { type: 'string', value: 'NAME', help: 'policy publish, promote, rollback: this ring.' },
   shadow: { type: 'boolean', help: 'policy publish: run and record it, deciding nothing.' },
-  to: { type: 'string', value: 'N', help: 'policy rollback, people renew: to this version.' },
+  to: { type: 'string', value: 'N', help: 'policy rollback, people renew: to this version (or none).' },
   role: {
     type: 'string',
     value: 'ROLE',

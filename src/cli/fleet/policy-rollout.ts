@@ -5,9 +5,11 @@ import { versionOf } from '../../fleet/policy/metadata.js'
 import { rolloutOf } from '../../fleet/policy/publication.js'
 import {
   digestsInUse,
+  NO_POLICY,
   promoted as promotedRollout,
   type Rollout,
   rolledBack as rolledBackRollout,
+  strippedRings,
 } from '../../fleet/policy/rollout.js'
 import { nextLines } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
@@ -29,22 +31,40 @@ export async function promoted(given: Given): Promise<number> {
 
 export async function rolledBack(given: Given): Promise<number> {
   const { to } = given.options
-  if (to !== undefined && !/^\d{1,9}$/.test(to)) throw usage('--to must be the number of a version')
+  if (to !== undefined && to !== NO_POLICY && !/^\d{1,9}$/.test(to))
+    throw usage(`--to must be the number of a version, or ${NO_POLICY}`)
   return atSigningDesk(given, async (desk) => {
     const before = rolloutOf(desk.state)
-    const { digest, version } = newestIn(desk, before)
-    const earlier =
-      to === undefined ? undefined : desk.state?.entries.find((one) => versionOf(one) === Number(to))
-    if (to !== undefined && !earlier)
-      throw new Refusal('FLEET_POLICY', `There is no version ${to} any more`, {
-        hint: 'carabiner fleet policy list shows the versions.',
-      })
-    const next = rolledBackRollout(before, digest, whereIn(given), earlier?.digest)
+    const newest = to === undefined ? newestIn(desk, before) : newestUsed(desk, before)
+    const next = rolledBackRollout(before, newest?.digest, whereIn(given), to && targetOf(desk, to))
+    if (to !== NO_POLICY) checkNotStripped(before, next)
     return changed(given, desk, next, {
-      done: `version ${version} is taken back`,
-      none: `no ring here has version ${version}`,
+      done: newest ? `version ${newest.version} is taken back` : `version ${to} is back`,
+      none: to === undefined ? `no ring here has version ${newest?.version}` : 'the roll-out stays as it is',
     })
   })
+}
+
+/** What `--to` names, for the roll-out. */
+function targetOf({ state }: SigningDesk, to: string): string {
+  if (to === NO_POLICY) return NO_POLICY
+  const found = state?.entries.find((one) => versionOf(one) === Number(to))
+  if (found) return found.digest
+  throw new Refusal('FLEET_POLICY', `There is no version ${to}`, {
+    hint: 'carabiner fleet policy list shows the versions.',
+  })
+}
+
+function checkNotStripped(before: Rollout, next: Rollout): void {
+  const rings = strippedRings(before, next)
+  if (rings.length === 0) return
+  throw new Refusal(
+    'FLEET_POLICY',
+    `Nothing was taken back: ${rings.join(', ')} enforced nothing earlier, and would have no policy`,
+    {
+      hint: `Give --to VERSION (carabiner fleet policy list shows the versions), or --to ${NO_POLICY} to leave these machines without a policy.`,
+    },
+  )
 }
 
 /** Machines rely on the policy for some days more. */
@@ -63,15 +83,25 @@ function whereIn({ options: { ring, group } }: Given): { readonly ring?: string;
   return { ...(ring !== undefined && { ring }), ...(group !== undefined && { group }) }
 }
 
+interface Newest {
+  readonly digest: string
+  readonly version: number
+}
+
 /** The newest bundle that a ring enforces or tries. */
-function newestIn(
-  { state }: SigningDesk,
-  rollout: Rollout,
-): { readonly digest: string; readonly version: number } {
+function newestUsed({ state }: SigningDesk, rollout: Rollout): Newest | undefined {
   const used = digestsInUse(rollout)
   const newest = state?.entries.filter(({ digest }) => used.has(digest)).at(-1)
-  if (newest) return { digest: newest.digest, version: versionOf(newest) }
-  throw nothing('No ring has a policy')
+  return newest && { digest: newest.digest, version: versionOf(newest) }
+}
+
+function newestIn(desk: SigningDesk, rollout: Rollout): Newest {
+  const newest = newestUsed(desk, rollout)
+  if (newest) return newest
+  if (!desk.state?.entries.length) throw nothing('No ring has a policy')
+  throw new Refusal('FLEET_POLICY', 'No ring has a policy', {
+    hint: 'carabiner fleet policy rollback --to VERSION gives the rings a version that was published; carabiner fleet policy list shows the versions.',
+  })
 }
 
 function nothing(what: string): Refusal {

@@ -139,15 +139,33 @@ export function promoted(rollout: Rollout, digest: string, where: Where): Rollou
   })
 }
 
-/** Rings that enforce or try the bundle go back to what they enforced before, or to `to`. */
-export function rolledBack(rollout: Rollout, digest: string, where: Where, to?: string): Rollout {
+/** For a rollback: no policy at all. */
+export const NO_POLICY = 'none'
+
+/**
+ * Rings that enforce or try the bundle go back to what they enforced before, or to `to`: a digest or `NO_POLICY`. Without a
+ * bundle: rings that have none.
+ */
+export function rolledBack(rollout: Rollout, digest: string | undefined, where: Where, to?: string): Rollout {
   return changed(rollout, where, (rings) =>
     rings.map((ring) => {
       const isChosen = where.ring === undefined || where.ring === ring.name
       if (!isChosen || (ring.enforced !== digest && ring.shadow !== digest)) return ring
       const { enforced, before = [] } = ring
-      if (enforced !== digest) return { ...planOf(ring), ...bundles({ enforced, before }) }
-      return { ...planOf(ring), ...bundles({ enforced: to ?? before.at(-1), before: before.slice(0, -1) }) }
+      if (enforced !== digest || enforced === to) return { ...planOf(ring), ...bundles({ enforced, before }) }
+      const next = to === NO_POLICY ? undefined : (to ?? before.at(-1))
+      return { ...planOf(ring), ...bundles({ enforced: next, before: before.slice(0, -1) }) }
+    }),
+  )
+}
+
+/** Rings that enforced a bundle before a change and none after it. */
+export function strippedRings(before: Rollout, after: Rollout): readonly string[] {
+  return before.flatMap((group, i) =>
+    group.rings.flatMap(({ name, enforced }, j) => {
+      const isStripped = enforced !== undefined && after[i]?.rings[j]?.enforced === undefined
+      if (!isStripped) return []
+      return [before.length > 1 ? `ring ${name} of ${group.name}` : `ring ${name}`]
     }),
   )
 }

@@ -1,7 +1,6 @@
 // What a policy in shadow mode would have done: one row for each of its rules and hooks, counted from audit records.
 
 import { isObject } from '../core/base/json.js'
-import { isAction, isVerdict, rankOf } from '../core/events/actions.js'
 
 export interface ShadowExample {
   readonly machine: string
@@ -18,7 +17,7 @@ export interface ShadowRow {
   /** The action that would have counted. */
   readonly would: string
   readonly calls: number
-  /** Calls that went on with less. The others were stopped as well without it. */
+  /** Calls that went on. The others were denied, asked about or answered without it. */
   readonly changed: number
   /** Names, of at most `MOST_NAMED`; `machineCount` counts all. */
   readonly machines: readonly string[]
@@ -78,7 +77,6 @@ export class ShadowTable {
     const before = this.#rows.get(key)
     if (!before && this.#rows.size >= MOST_ROWS) return
     const { calls = 0, changed = 0, examples = [] } = before?.row ?? {}
-    const isChange = strengthOf(action) < strengthOf(about.would)
     const example = {
       ...{ machine, time: String(time) },
       ...(typeof tool === 'string' && { tool }),
@@ -87,7 +85,7 @@ export class ShadowTable {
     const row = {
       ...about,
       calls: calls + 1,
-      changed: changed + (isChange ? 1 : 0),
+      changed: changed + (action === 'continue' ? 1 : 0),
       examples: examples.length < MOST_EXAMPLES ? [...examples, example] : examples,
     }
     const machines = new Set(before?.machines).add(machine)
@@ -106,12 +104,6 @@ export class ShadowTable {
         b.version - a.version || b.changed - a.changed || b.calls - a.calls || a.what.localeCompare(b.what),
     )
   }
-}
-
-/** The rank of a verdict. Other actions change a call, which is more than letting it go on. */
-function strengthOf(action: unknown): number {
-  if (!isAction(action)) return -1
-  return isVerdict(action) ? rankOf(action) : 0.5
 }
 
 /** The rules that a reason names, or the hook if it is not one of rules. */

@@ -20,7 +20,7 @@ const rules = (reason: string, would = 'deny', version = 8) => ({
 })
 const FORBIDS = 'Not here. The rule no-push forbids this: the call would push main.'
 
-it('counts each rule and hook, and how many calls went on with less', () => {
+it('counts each rule and hook, and how many calls went on', () => {
   const table = new ShadowTable()
   table.add('a', entry('continue', rules(FORBIDS)))
   table.add('b', entry('continue', rules(`${FORBIDS}\nThe rule slow asks first: the call would wait.`)))
@@ -47,6 +47,19 @@ it('counts each rule and hook, and how many calls went on with less', () => {
   ])
   expect(table.rows()[0]?.examples).toHaveLength(3)
 })
+
+it.each(['ask_user', 'respond', 'deny', 'abort_turn', 'aborted'])(
+  'does not count a call as one that went on if its result was %s',
+  (action) => {
+    const table = new ShadowTable()
+    table.add('a', entry(action, rules(FORBIDS)))
+    table.add('a', entry(action, rules(FORBIDS, 'hard_abort')))
+    expect(table.rows()).toMatchObject([
+      { calls: 1, changed: 0 },
+      { calls: 1, changed: 0 },
+    ])
+  },
+)
 
 it('leaves out other versions, other hooks in shadow mode, and hooks that would have let the call go on', () => {
   const table = new ShadowTable(8)

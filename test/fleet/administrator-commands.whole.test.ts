@@ -147,6 +147,19 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       expect((await type('audit', 'verify', '--checkpoint', 'kept')).code).toBe(1)
     })
 
+    it('and its key from elsewhere are what proves an export', async () => {
+      expect(await type('audit', 'export', '--out', 'signed.jsonl')).toMatchObject({ code: 0 })
+      const key = ROOT.publicKey.toString('base64url')
+      const pinned = await type('audit', 'verify', 'signed.jsonl', '--root-key', key)
+      expect(pinned).toMatchObject({ code: 0, stdout: expect.stringMatching(/^whole: 3 records/) })
+      const own = await type('audit', 'verify', 'signed.jsonl')
+      expect(own).toMatchObject({ code: 1, stdout: expect.stringMatching(/^not proven: .*\n.*--root-key/) })
+      await run(fleet.owner, ['delete from fleet.checkpoint'])
+      expect(await type('audit', 'export', '--out', 'unsigned.jsonl')).toMatchObject({ code: 0 })
+      const unsigned = await type('audit', 'verify', 'unsigned.jsonl', '--root-key', key)
+      expect(unsigned).toMatchObject({ code: 1, stdout: expect.stringContaining('no checkpoint signs') })
+    })
+
     it('says where the others should be if they are not in the folder', async () => {
       const { stderr } = await type('checkpoint', '--out', 'elsewhere')
       expect(stderr).toContain('Give --out FOLDER')

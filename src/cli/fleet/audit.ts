@@ -131,10 +131,13 @@ function told(
   { isPinned, isKept, where }: Verified,
   { output }: Given,
 ): Promise<number> {
+  // Whoever hands over a file could have written all of it; a database is at least where the fleet keeps its own.
+  const isProven = where === 'database' || (isPinned && found.checkpoints > 0)
+  const ok = found.ok && isProven
   return output.result(
-    { ...found, pinned: isPinned },
+    { ...found, ok, pinned: isPinned },
     (paint) => [
-      `${found.ok ? paint.green('whole') : paint.red('not whole')}: ${counted(found.records, 'record')} in ${counted(found.chains, 'chain')}, ${counted(found.checkpoints, 'checkpoint')}`,
+      `${ok ? paint.green('whole') : paint.red(found.ok ? 'not proven' : 'not whole')}: ${counted(found.records, 'record')} in ${counted(found.chains, 'chain')}, ${counted(found.checkpoints, 'checkpoint')}`,
       ...(found.evidence === 0
         ? []
         : [
@@ -147,11 +150,16 @@ function told(
       ...(isPinned
         ? []
         : [`  note: the key comes from the ${where} itself; give --root-key, as fleet init printed it`]),
+      ...(where === 'export' && found.checkpoints === 0
+        ? [
+            '  note: no checkpoint signs these records; carabiner fleet checkpoint makes one before the next export',
+          ]
+        : []),
       ...(isKept
         ? []
         : [`  note: only with --checkpoint, checkpoints that were removed from the ${where} are missed`]),
     ],
-    found.ok ? EXIT.ok : EXIT.failed,
+    ok ? EXIT.ok : EXIT.failed,
   )
 }
 

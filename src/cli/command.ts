@@ -100,7 +100,7 @@ export function readCommandLine<T extends OptionTable>(
 ): Given<T> {
   const { name, positionals } = command
   const options = allOptions(command)
-  const config = { args: [...args], options, allowPositionals: true } satisfies ParseArgsConfig
+  const config = { args: withKeys(args, options), options, allowPositionals: true } satisfies ParseArgsConfig
   checkTokens(command, options, config)
   const read = strictly(config, name)
   const extra = positionals.at(-1)?.includes('…') ? undefined : read.positionals[positionals.length]
@@ -113,6 +113,19 @@ export function readCommandLine<T extends OptionTable>(
   ])
   const given = Object.fromEntries(values) as Options<T> & Options<typeof COMMON_OPTIONS>
   return { options: given, positionals: read.positionals, help: given.help }
+}
+
+/** A public key in base64url that begins with `-`, as one in 64 does. */
+const DASHED_KEY = /^-[\w-]{42}$/
+
+/** parseArgs takes a value that begins with `-` only behind `=`. */
+function withKeys(args: readonly string[], options: OptionTable): string[] {
+  const isNamed = (arg = '') => arg.startsWith('--') && options[arg.slice(2)]?.type === 'string'
+  return args.flatMap((arg, i) => {
+    const [before, after = ''] = [args[i - 1], args[i + 1]]
+    if (DASHED_KEY.test(arg) && isNamed(before)) return []
+    return isNamed(arg) && DASHED_KEY.test(after) ? [`${arg}=${after}`] : [arg]
+  })
 }
 
 /** Refuses what parseArgs would accept silently, or refuse in words for programmers. */

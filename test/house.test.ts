@@ -358,6 +358,7 @@ describe('no telemetry', () => {
       'page/browser/feed.ts',
       'page/browser/fleet/live.ts',
       'page/listener.ts',
+      'cli/fleet/serve.ts',
       'cli/resident/streams.ts',
       'runners/module/module-host.ts',
       'runners/spawner/node-helper.ts',

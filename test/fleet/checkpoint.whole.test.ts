@@ -276,7 +276,7 @@ describe.runIf(hasPostgres)('checkpoints', () => {
       `update fleet.chain set hash = decode('${made.last.hash}', 'hex') where chain = ${chain(1)}`,
     ])
     last = first
-    await expect(checkpoint()).rejects.toThrow('record 5 of machine')
+    await expect(checkpoint()).rejects.toThrow('record 5 of the machine bob')
     // A signer who kept nothing signs it all the same: whoever kept the first checkpoint still finds it.
     await run(fleet.owner, ['delete from fleet.checkpoint'])
     last = undefined

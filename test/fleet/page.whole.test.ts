@@ -219,7 +219,9 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     expect(await type('carabiner fleet checkpoint --out checkpoints')).toMatchObject({ code: 0 })
     expect(await type('carabiner fleet checkpoint --out elsewhere')).toMatchObject({ code: 1 })
     expect((await type('carabiner fleet audit evidence')).out).toBe('no break was noticed\n')
-    expect((await type(`carabiner fleet token --root-key ${'A'.repeat(43)}`)).out).toContain('not the one')
+    expect((await type(`carabiner fleet token --root-key ${'A'.repeat(43)}`)).out).toContain(
+      'is not the key of the fleet',
+    )
     await run(owner, [`delete from fleet.record where session = 'of-bob'`])
     expect(await type(verify)).toMatchObject({ code: 1, out: expect.stringContaining('bob') })
 

@@ -118,7 +118,7 @@ describe.skipIf(!hasPython)('A4: fire --wait', () => {
     const { code, stdout } = await waited([...FIRE, '--wait', '60', '--json'], (id) => ['allow', id])
     expect([code, outcome().action]).toEqual([0, 'continue'])
     const [, id] = /waiting for a person: (\S+) {2}Bash {2}deploy --to production/.exec(stdout) ?? []
-    expect(stdout).toContain(`carabiner approvals allow ${id} (or deny ${id}`)
+    expect(stdout).toContain(`carabiner approvals allow ${id} (or carabiner approvals deny ${id}`)
     expect(stdout).toMatch(/ {2}(?:1:00|0:5\d) left/)
     expect(stdout.endsWith('\r\u001b[K')).toBe(true)
   })

@@ -74,8 +74,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       // Loading src/ again for every file would take longer than the tests: files share a process, and test/leaks.ts
-      // checks that none leaves anything behind. Many wait for programs, so there are more workers than processors.
-      project('shared', 0, { isolate: false, maxWorkers: 5 }),
+      // checks that none leaves anything behind. Some wait for programs, so there are more workers than two processors.
+      project('shared', 0, { isolate: false, maxWorkers: 3 }),
       project('isolated', 1, { isolate: true, maxWorkers: 4 }),
       ...(isLarge ? [project('whole', 2, { isolate: true, maxWorkers: 4 })] : []),
     ],

@@ -166,7 +166,7 @@ describe('the check of a policy', () => {
       publication({ models, key: ROOT, rootKey: ROOT.publicKey, now: Date.now() }, two, {
         signers: { ...firstSigners(ROOT.publicKey), threshold: 2 },
       }),
-    ).toThrow('1/2')
+    ).toThrow('would have 1 of the 2 signatures')
   })
 
   it('knows how new each file was whose signer still counts, also without a snapshot', () => {

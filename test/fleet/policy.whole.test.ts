@@ -196,29 +196,34 @@ describe.skipIf(!hasPostgres)('the policy of a fleet', () => {
     await expect(fetched(() => Date.now() - DAY_MS)).rejects.toThrow('the clock of this machine')
   })
 
-  it('stops a key that was stolen', async () => {
-    const [ann, thief] = [newKeyPair(), newKeyPair()]
-    const { signers } = firstSigners(ROOT.publicKey)
-    const stolen = {
-      name: 'eve',
-      roles: ['policy', 'rollout'] as const,
-      key: thief.publicKey.toString('base64url'),
-    }
-    const good = {
-      name: 'ann',
-      roles: ['policy', 'rollout'] as const,
-      key: ann.publicKey.toString('base64url'),
-    }
-    await publish(admin, numbered(1, ONE_RING))
-    await change(admin, { signers: { signers: [...signers, stolen, good], threshold: 1 } })
-    await publish(admin, numbered(2, ONE_RING), { key: thief })
-    expect(await fetched()).toMatchObject({ inForce: { enforced: { version: 2 } } })
-    await change(admin, { signers: { signers: [...signers, good], threshold: 1 } })
-    expect(await fetched()).toMatchObject({ status: 'changed' })
-    await expect(publish(admin, numbered(3, ONE_RING), { key: thief })).rejects.toThrow('not one of a signer')
-    await publish(admin, numbered(4, ONE_RING), { key: ann })
-    expect(await fetched()).toMatchObject({ inForce: { enforced: { version: 3 } } })
-  })
+  it.each([{ roles: ['policy', 'rollout'] as const }, { roles: ['policy'] as const }])(
+    'stops a key that was stolen, with the roles $roles',
+    async ({ roles }) => {
+      const [ann, thief] = [newKeyPair(), newKeyPair()]
+      const { signers } = firstSigners(ROOT.publicKey)
+      const stolen = {
+        name: 'eve',
+        roles,
+        key: thief.publicKey.toString('base64url'),
+      }
+      const good = {
+        name: 'ann',
+        roles: ['policy', 'rollout'] as const,
+        key: ann.publicKey.toString('base64url'),
+      }
+      await publish(admin, numbered(1, ONE_RING))
+      await change(admin, { signers: { signers: [...signers, stolen, good], threshold: 1 } })
+      await publish(admin, numbered(2, ONE_RING), { key: ROOT, keys: [thief] })
+      expect(await fetched()).toMatchObject({ inForce: { enforced: { version: 2 } } })
+      await change(admin, { signers: { signers: [...signers, good], threshold: 1 } })
+      expect(await fetched()).toMatchObject({ status: 'changed' })
+      await expect(publish(admin, numbered(3, ONE_RING), { key: thief })).rejects.toThrow(
+        'not one of a signer',
+      )
+      await publish(admin, numbered(4, ONE_RING), { key: ann })
+      expect(await fetched()).toMatchObject({ inForce: { enforced: { version: 3 } } })
+    },
+  )
 
   it('needs as many signatures as the threshold says', async () => {
     const [ann, bob] = [newKeyPair(), newKeyPair()]

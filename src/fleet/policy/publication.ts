@@ -138,13 +138,15 @@ export function signTargets(
   const keys = signerOf(signers, key, 'policy') ? [key] : []
   const text = signedText(models, 'targets', signed, keys, before?.signatures)
   const made = metadataIn(models, 'targets', text)
-  const by = signersWith(signers.signers, 'policy').filter((one) => hasSigned(models, made, one))
-  return {
-    text,
-    version: versionIn(signed, bundle),
-    by: by.map(({ name }) => name),
-    missing: Math.max(0, signers.threshold - by.length),
-  }
+  const by = namesOn(models, made, signers)
+  return { text, version: versionIn(signed, bundle), by, missing: Math.max(0, signers.threshold - by.length) }
+}
+
+/** Those who have signed, of all who may. */
+function namesOn(models: Models, targets: Metadata<Targets>, { signers }: Signers): readonly string[] {
+  return signersWith(signers, 'policy')
+    .filter((one) => hasSigned(models, targets, one))
+    .map(({ name }) => name)
 }
 
 function isSame({ signed }: Metadata<Targets>, other: SignedPart): boolean {
@@ -259,7 +261,10 @@ function rootRow(publisher: Publisher, state: Published | undefined, change: Cha
   return [{ role: 'root', version, content: signedText(models, 'root', signed, keys) }]
 }
 
-/** With new signers, the delegations change as soon as enough of them have signed. */
+/**
+ * With new signers, the delegations change as soon as enough of them have signed. Throws if those who are left did not sign
+ * what is published, and the publisher alone is not enough: machines would refuse it.
+ */
 function targetsRow(
   publisher: Publisher,
   state: Published | undefined,
@@ -268,11 +273,16 @@ function targetsRow(
 ): NextRow {
   const version = (state?.rows.targets.version ?? 0) + 1
   if (targets !== undefined) return { row: { role: 'targets', version, content: targets }, isNew: true }
-  if (state && hasTargets({ state, signers, bundle: undefined }))
+  const signed = state ? namesOn(publisher.models, state.targets, signers).length : 0
+  const isEnough = signed >= signers.threshold
+  if (state && isEnough && hasTargets({ state, signers, bundle: undefined }))
     return { row: state.rows.targets, isNew: false }
   const made = signTargets(publisher, { state, signers, bundle: undefined })
-  if (state && made.missing > 0) return { row: state.rows.targets, isNew: false }
-  return { row: { role: 'targets', version, content: made.text }, isNew: true }
+  if (made.missing === 0) return { row: { role: 'targets', version, content: made.text }, isNew: true }
+  if (state && isEnough) return { row: state.rows.targets, isNew: false }
+  throw new Error(
+    `the bundles that are published would have ${signed} of the ${signers.threshold} signatures that they would need; before that, let others sign and publish the newest one again, or lower the threshold`,
+  )
 }
 
 /** Signed again by the publisher after a change of signers: who signed it before may be gone. */

@@ -5,7 +5,7 @@ import { didYouMean, visibleName } from '../../core/base/text.js'
 import { localTime, timestamp } from '../../core/base/time.js'
 import type { KeyPair } from '../../files/ed25519.js'
 import type { Database } from '../../fleet/database/connection.js'
-import { addPeople, lastPeople } from '../../fleet/database/people.js'
+import { addPeople, lastPeople, type NumberedPeople } from '../../fleet/database/people.js'
 import { firstRootKey } from '../../fleet/database/policy.js'
 import {
   endOfPeople,
@@ -19,10 +19,12 @@ import {
   signedPeople,
 } from '../../store/people.js'
 import { chosen } from '../command.js'
+import type { Output } from '../output.js'
 import { columns, counted } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
 import { type Given, withDatabase } from './action.js'
 import { checkRootKey, rootKeyIn } from './root-key.js'
+import { rememberPeople, seenPeople } from './seen.js'
 
 export async function run(given: Given): Promise<number> {
   const { options, words } = given
@@ -54,7 +56,7 @@ const HOW = {
 } as const
 
 async function listed(database: Database, { output }: Given): Promise<number> {
-  const list = current(await readLists(database, await firstRootKey(database)))
+  const list = current(await readLists(database, await firstRootKey(database), output))
   const { people, until } = list
   const end = endOfPeople(list)
   return output.result(list, (paint) =>
@@ -72,13 +74,13 @@ async function listed(database: Database, { output }: Given): Promise<number> {
 }
 
 async function renewed(database: Database, key: KeyPair, { options, output }: Given): Promise<number> {
-  const lists = await readLists(database, key.publicKey)
+  const lists = await readLists(database, key.publicKey, output)
   const before = options.to === undefined ? current(lists) : listAt(lists, options.to)
   if (before.version === 0)
     throw new Refusal('UNKNOWN_PERSON', 'There is no list of people yet', {
       hint: `Type carabiner fleet people ${HOW.add}.`,
     })
-  const { version, until } = await written(database, key, lists, before.people)
+  const { version, until } = await written({ database, key, lists, output }, before.people)
   return output.result({ renewed: true, version, until }, () => [
     ...(options.to === undefined ? [] : [`on the list again: ${namesOf(before)}`]),
     `the list counts until ${localTime(until)}; machines learn it at their next contact`,
@@ -93,7 +95,7 @@ function keyWords(key: PersonKey): string {
 async function added(database: Database, key: KeyPair, { options, words, output }: Given): Promise<number> {
   const [, name = '', code = ''] = words
   const theirs = keyOf(code)
-  const lists = await readLists(database, key.publicKey)
+  const lists = await readLists(database, key.publicKey, output)
   // An empty list brings back nobody who was removed.
   const before = lists.signed.length === 0 ? NOBODY : current(lists)
   const known = before.people.find((one) => one.name === name)
@@ -106,7 +108,7 @@ async function added(database: Database, key: KeyPair, { options, words, output 
   const keys = [...(known?.keys ?? []).filter((one) => keyId(one) !== keyId(theirs)), theirs]
   const person: Person = { name, role, keys }
   const people = [...before.people.filter((one) => one !== known), person]
-  const { version, until } = await written(database, key, lists, people)
+  const { version, until } = await written({ database, key, lists, output }, people)
   const also = known ? `, with ${counted(keys.length, 'key')}` : ''
   return output.result({ added: name, role, version, until }, () => [
     `${visibleName(name)} is on the list as ${role}${also}; machines learn it at their next contact`,
@@ -115,7 +117,7 @@ async function added(database: Database, key: KeyPair, { options, words, output 
 
 async function removed(database: Database, key: KeyPair, { words, output }: Given): Promise<number> {
   const [, name = ''] = words
-  const lists = await readLists(database, key.publicKey)
+  const lists = await readLists(database, key.publicKey, output)
   const before = current(lists)
   const people = before.people.filter((one) => one.name !== name)
   if (people.length === before.people.length) {
@@ -126,7 +128,7 @@ async function removed(database: Database, key: KeyPair, { words, output }: Give
       { hint: 'carabiner fleet people lists the names.' },
     )
   }
-  const { version, until } = await written(database, key, lists, people)
+  const { version, until } = await written({ database, key, lists, output }, people)
   return output.result({ removed: name, version, until }, () => [
     `${visibleName(name)} is no longer on the list; machines learn it at their next contact`,
   ])
@@ -152,8 +154,11 @@ interface Lists {
   readonly damage?: string
 }
 
-async function readLists(database: Database, rootKey: Buffer): Promise<Lists> {
-  const rows = await lastPeople(database)
+async function readLists(database: Database, rootKey: Buffer, output: Output): Promise<Lists> {
+  const stored = await lastPeople(database)
+  const seen = seenPeople(rootKey)
+  const lost = seen && lossOf(stored, seen)
+  const rows = lost ? [...stored, seen].sort((a, b) => b.version - a.version) : stored
   const read = rows.map((row): People | string => {
     try {
       const list = peopleIn(row, rootKey)
@@ -163,11 +168,26 @@ async function readLists(database: Database, rootKey: Buffer): Promise<Lists> {
     }
   })
   const [newest] = read
+  const damage = typeof newest === 'string' ? newest : lost
+  if (stored[0] && damage === undefined) await rememberPeople(output, rootKey, stored[0])
   return {
     highest: rows[0]?.version ?? 0,
     signed: read.filter((one) => typeof one !== 'string'),
-    ...(typeof newest === 'string' && { damage: newest }),
+    ...(damage !== undefined && { damage }),
   }
+}
+
+/** What became of the list that this user has seen. The database is asked for the last hundred. */
+function lossOf(
+  stored: readonly NumberedPeople[],
+  { version, list }: NonNullable<ReturnType<typeof seenPeople>>,
+): string | undefined {
+  const [newest, oldest] = [stored[0]?.version ?? 0, stored.at(-1)?.version ?? 0]
+  if (newest < version) return 'was removed'
+  if (oldest > version || stored.some((one) => one.version === version && one.list === list)) return undefined
+  return newest === version
+    ? 'is another one than you have seen'
+    : `follows another version ${version} than you have seen`
 }
 
 /** The newest list. Throws if an administrator of the database has put another one in its place. */
@@ -178,7 +198,7 @@ function current({ highest, signed: [newest], damage }: Lists): People {
     : `carabiner fleet people add NAME CODE begins a new list, as version ${highest + 1}.`
   throw new Refusal(
     'FLEET_UNUSABLE',
-    `Version ${highest} of the list of people in the database ${damage}, so no machine accepts it`,
+    `Version ${highest} of the list of people in the database ${damage}, so nobody can rely on it`,
     { hint: `Find out who wrote it: the table fleet.people names the user. ${repair}` },
   )
 }
@@ -198,20 +218,28 @@ function namesOf({ people }: People): string {
   return people.length === 0 ? 'nobody' : people.map(({ name }) => visibleName(name)).join(', ')
 }
 
+interface Writing {
+  readonly database: Database
+  readonly key: KeyPair
+  readonly lists: Lists
+  readonly output: Output
+}
+
 async function written(
-  database: Database,
-  key: KeyPair,
-  { highest }: Lists,
+  { database, key, lists, output }: Writing,
   people: readonly Person[],
 ): Promise<People> {
-  const version = highest + 1
+  const version = lists.highest + 1
   let list: ReturnType<typeof signedPeople>
   try {
     list = signedPeople({ version, people }, key)
   } catch (error) {
     throw usage(`The list ${textOf(error)}`)
   }
-  if (await addPeople(database, version, list)) return peopleIn(list, key.publicKey)
+  if (await addPeople(database, version, list)) {
+    await rememberPeople(output, key.publicKey, list)
+    return peopleIn(list, key.publicKey)
+  }
   throw new Refusal('FLEET_REFUSED', 'Somebody else has just changed the list of people', {
     hint: 'Type the command again.',
   })

@@ -7,13 +7,16 @@ import { type KeyPair, keyPairFrom, publicKeyFrom } from '../../files/ed25519.js
 import { readMembership } from '../../files/fleet-marker.js'
 import type { Database } from '../../fleet/database/connection.js'
 import { addPolicy, firstRootKey, type NewPolicy, policyAfter } from '../../fleet/database/policy.js'
-import { type Published, verified } from '../../fleet/policy/checked-policy.js'
+import { type Accepted, type Published, verified } from '../../fleet/policy/checked-policy.js'
 import type { PolicyRow, Signers } from '../../fleet/policy/metadata.js'
 import { type Change, firstSigners, type Publisher, publication } from '../../fleet/policy/publication.js'
 import { type Models, tufModels } from '../../fleet/policy/tuf.js'
+import type { Output } from '../output.js'
+import { shortPath } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
 import { type Given, withDatabase } from './action.js'
 import { PASSPHRASE_VARIABLE, personKeyFile } from './person-key.js'
+import { rememberPolicy, seenFolder, seenPolicy } from './seen.js'
 
 export interface Desk {
   readonly database: Database
@@ -23,6 +26,7 @@ export interface Desk {
   readonly state: Published | undefined
   readonly signers: Signers
   readonly rootKey: Buffer
+  readonly output: Output
 }
 
 export interface SigningDesk extends Desk {
@@ -30,18 +34,36 @@ export interface SigningDesk extends Desk {
 }
 
 /** Opens the database, and checks all that is in it before anything is signed on top. */
-export async function atDesk<T>({ options }: Given, work: (desk: Desk) => Promise<T>): Promise<T> {
+export async function atDesk<T>({ options, output }: Given, work: (desk: Desk) => Promise<T>): Promise<T> {
   const models = await refusingPolicy(tufModels)
   return withDatabase(options, async (database) => {
     const rows = await policyAfter(database)
     const rootKey = rootKeyOf(options, models, rows, await firstRootKey(database))
-    const state = await refusingPolicy(async () =>
-      rows.length === 0 ? undefined : verified(models, rows, rootKey),
-    )
-    return refusingPolicy(() =>
-      work({ database, models, rows, state, rootKey, signers: state ?? firstSigners(rootKey) }),
-    )
+    const state = await stateOf({ models, rows, rootKey, output })
+    const signers = state ?? firstSigners(rootKey)
+    return refusingPolicy(() => work({ database, models, rows, state, rootKey, signers, output }))
   })
+}
+
+type Read = Pick<Desk, 'models' | 'rows' | 'rootKey' | 'output'>
+
+/** Undefined before the first publication. Throws if something was there before that is gone. */
+async function stateOf({ models, rows, rootKey, output }: Read): Promise<Published | undefined> {
+  const accepted: Accepted = { ...seenPolicy(rootKey) }
+  const isFirst = accepted.root === undefined
+  if (rows.length === 0 && isFirst) return undefined
+  try {
+    return verified(models, rows, rootKey, accepted)
+  } catch (error) {
+    const text = textOf(error)
+    throw new Refusal('FLEET_POLICY', text.slice(0, 1).toUpperCase() + text.slice(1), {
+      ...(!isFirst && {
+        hint: `Somebody changed the database, or put an older copy back. Find out who, and bring back what is missing. To go on from what is there, remove ${shortPath(seenFolder(rootKey))}, which holds what you have seen; machines that have had newer versions refuse yours until their numbers are higher.`,
+      }),
+    })
+  } finally {
+    await rememberPolicy(output, rootKey, accepted)
+  }
 }
 
 export async function atSigningDesk<T>(given: Given, work: (desk: SigningDesk) => Promise<T>): Promise<T> {
@@ -54,12 +76,16 @@ export async function atSigningDesk<T>(given: Given, work: (desk: SigningDesk) =
 
 /** Signs and publishes a change. Throws if somebody else was faster. */
 export async function publish(
-  { database, publisher, rows }: SigningDesk,
+  { database, publisher, rows, output }: SigningDesk,
   change: Change,
   bundle?: NewPolicy['bundle'],
 ): Promise<void> {
   const added = publication(publisher, rows, change)
-  if (await addPolicy(database, { rows: added, ...(bundle && { bundle }) })) return
+  if (await addPolicy(database, { rows: added, ...(bundle && { bundle }) })) {
+    const { models, rootKey } = publisher
+    await stateOf({ models, rows: [...rows, ...added], rootKey, output })
+    return
+  }
   throw new Refusal('FLEET_POLICY', 'Somebody else has published at the same moment; nothing was changed', {
     hint: 'carabiner fleet policy list shows what is published now. Then try again.',
   })

@@ -49,11 +49,16 @@ export interface Checking {
 
 /**
  * For an administrator, who must sign nothing on top of what others put into the database. Expiry does not count: a policy
- * that has expired is renewed. Throws with what is wrong.
+ * that has expired is renewed. Nothing may be older than `accepted`, which gets what passes. Throws with what is wrong.
  */
-export function verified(models: Models, rows: readonly PolicyRow[], rootKey: Buffer): Published {
+export function verified(
+  models: Models,
+  rows: readonly PolicyRow[],
+  rootKey: Buffer,
+  accepted: Accepted = {},
+): Published {
   try {
-    return checkedPolicy(models, rows, { rootKey, accepted: {} })
+    return checkedPolicy(models, rows, { rootKey, accepted })
   } catch (error) {
     throw new Error(`the policy in the database cannot be relied on: ${textOf(error)}`)
   }

@@ -1,4 +1,5 @@
 // What a policy in shadow mode would have done: one row for each of its rules and hooks, counted from audit records.
+// And how much it was tried: without that, a version that ran nowhere would look like one that changes nothing.
 
 import { isObject } from '../core/base/json.js'
 
@@ -14,7 +15,7 @@ export interface ShadowRow {
   readonly version: number
   /** `rule x`, or the name of a hook. */
   readonly what: string
-  /** The action that would have counted. */
+  /** The action that would have counted. `fail`: the hook failed, and the call would have gone on. */
   readonly would: string
   readonly calls: number
   /** Calls that went on. The others were denied, asked about or answered without it. */
@@ -23,6 +24,13 @@ export interface ShadowRow {
   readonly machines: readonly string[]
   readonly machineCount: number
   readonly examples: readonly ShadowExample[]
+}
+
+/** How much a version was tried. */
+export interface ShadowTrial {
+  readonly version: number
+  readonly calls: number
+  readonly machines: number
 }
 
 const MOST_EXAMPLES = 3
@@ -39,9 +47,15 @@ interface Counting {
   readonly machines: ReadonlySet<string>
 }
 
+interface Trying {
+  readonly calls: number
+  readonly machines: ReadonlySet<string>
+}
+
 export class ShadowTable {
   readonly #only: number | undefined
   readonly #rows = new Map<string, Counting>()
+  readonly #tried = new Map<number, Trying>()
 
   /** `only`: one version. */
   constructor(only?: number) {
@@ -52,19 +66,30 @@ export class ShadowTable {
   add(machine: string, entry: unknown): void {
     if (!isObject(entry) || !Array.isArray(entry.hooks)) return
     const seen = new Set<string>()
+    const tried = new Set<number>()
     for (const hook of entry.hooks) {
-      if (!isObject(hook) || !isObject(hook.would) || typeof hook.would.action !== 'string') continue
-      const [, version] = SOURCE.exec(String(hook.source)) ?? []
-      if (version === undefined || (this.#only !== undefined && Number(version) !== this.#only)) continue
-      if (hook.would.action === 'continue') continue
-      const reason = typeof hook.would.reason === 'string' ? hook.would.reason : ''
+      if (!isObject(hook) || hook.status === 'skipped') continue
+      const version = Number(SOURCE.exec(String(hook.source))?.[1] ?? Number.NaN)
+      if (Number.isNaN(version) || (this.#only !== undefined && version !== this.#only)) continue
+      tried.add(version)
+      const found = deedOf(hook)
+      if (!found) continue
+      const { would, reason } = found
       for (const what of namesIn(String(hook.name), reason)) {
-        const key = JSON.stringify([Number(version), what, hook.would.action])
+        const key = JSON.stringify([version, what, would])
         if (seen.has(key)) continue
         seen.add(key)
-        this.#count(key, { version: Number(version), what, would: hook.would.action }, machine, entry, reason)
+        this.#count(key, { version, what, would }, machine, entry, reason)
       }
     }
+    for (const version of tried) this.#try(version, machine)
+  }
+
+  #try(version: number, machine: string): void {
+    const before = this.#tried.get(version)
+    if (!before && this.#tried.size >= MOST_ROWS) return
+    const machines = new Set(before?.machines).add(machine)
+    this.#tried.set(version, { calls: (before?.calls ?? 0) + 1, machines })
   }
 
   #count(
@@ -92,6 +117,13 @@ export class ShadowTable {
     this.#rows.set(key, { row, machines })
   }
 
+  /** The newest version first. */
+  trials(): readonly ShadowTrial[] {
+    return [...this.#tried]
+      .map(([version, { calls, machines }]) => ({ version, calls, machines: machines.size }))
+      .sort((a, b) => b.version - a.version)
+  }
+
   /** The newest version first, then what would have changed most. */
   rows(): readonly ShadowRow[] {
     const all = [...this.#rows.values()].map(({ row, machines }) => ({
@@ -104,6 +136,31 @@ export class ShadowTable {
         b.version - a.version || b.changed - a.changed || b.calls - a.calls || a.what.localeCompare(b.what),
     )
   }
+}
+
+const DEEDS: Readonly<Record<string, string>> = {
+  ask_user: 'ask about',
+  fail: 'fail at',
+  modify: 'change',
+  inject_context: 'add context to',
+  abort_turn: 'end the turn at',
+  hard_abort: 'end the agent at',
+}
+
+/** What follows "would", before the number of calls. */
+export function deedText(would: string): string {
+  return DEEDS[would] ?? would
+}
+
+/** Undefined for a hook that would have changed nothing. */
+function deedOf({
+  status,
+  would,
+  detail,
+}: Readonly<Record<string, unknown>>): { readonly would: string; readonly reason: string } | undefined {
+  if (isObject(would) && typeof would.action === 'string' && would.action !== 'continue')
+    return { would: would.action, reason: typeof would.reason === 'string' ? would.reason : '' }
+  return status === 'failed' ? { would: 'fail', reason: typeof detail === 'string' ? detail : '' } : undefined
 }
 
 /** The rules that a reason names, or the hook if it is not one of rules. */

@@ -1,6 +1,6 @@
 // Commands of an administrator of a fleet, and what they say when a key, a user or a list is not the right one.
 
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
@@ -111,6 +111,115 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       expect((await type('people', 'renew', '--to', '7')).stderr).toContain('There is none.')
       expect(await type('people', 'add', 'ann', code())).toMatchObject({ code: 0 })
       expect(await versions()).toEqual([7, 8])
+    })
+  })
+
+  describe('what was seen before', () => {
+    it('shows that the newest list of people was removed, so nobody who left comes back', async () => {
+      for (const name of ['ann', 'ben']) await type('people', 'add', name, code())
+      await type('people', 'remove', 'ben')
+      await run(fleet.owner, ['delete from fleet.people where version = 3'])
+      for (const words of [['list'], ['add', 'cid', code()], ['renew']]) {
+        const { code: exit, stderr } = await type('people', ...words)
+        expect(exit).toBe(1)
+        expect(stderr).toContain('Version 3 of the list of people in the database was removed')
+      }
+      expect(await type('people', 'renew', '--to', '3')).toMatchObject({ code: 0 })
+      expect(await versions()).toEqual([1, 2, 4])
+      expect((await type('people')).stdout).not.toContain('ben')
+    })
+
+    it('shows that somebody went on from a list before the newest', async () => {
+      for (const name of ['ann', 'ben']) await type('people', 'add', name, code())
+      await type('people', 'remove', 'ben')
+      await run(fleet.owner, ['delete from fleet.people where version = 3'])
+      const elsewhere = { CARABINER_HOME: join(project.home, 'other'), CARABINER_FLEET_DATABASE: fleet.admin }
+      const add = (name: string) =>
+        project.call(['fleet', 'people', 'add', name, code(), '--org', ORG], { env: elsewhere })
+      expect(await add('cid')).toMatchObject({ code: 0 })
+      expect((await type('people')).stderr).toContain('is another one than you have seen')
+      expect(await add('dan')).toMatchObject({ code: 0 })
+      expect((await type('people')).stderr).toContain('follows another version 3 than you have seen')
+      expect(await type('people', 'renew', '--to', '4')).toMatchObject({ code: 0 })
+      expect((await type('people')).stdout).toMatch(/^ann .*\nben .*\ncid .*\ndan /)
+    })
+
+    it('shows that the newest state of the policy was removed, so no signer who left comes back', async () => {
+      mkdirSync(project.path('policy'))
+      writeFileSync(project.path('policy/rules.json'), '{"rules":[]}')
+      await typeAs(fleet.admin, 'policy', 'build', 'policy', '--out', 'one.bundle')
+      for (const words of [
+        ['publish', 'one.bundle'],
+        ['signers', 'add', 'eve', code()],
+        ['signers', 'remove', 'eve'],
+      ])
+        expect(await type('policy', ...words)).toMatchObject({ code: 0 })
+      await run(fleet.owner, [
+        `delete from fleet.policy_file f where version = (select max(version) from fleet.policy_file o where o.role = f.role) and role <> 'targets'`,
+      ])
+      for (const words of [['list'], ['renew'], ['signers', 'threshold', '1']]) {
+        const { code: exit, stderr } = await type('policy', ...words)
+        expect(exit).toBe(1)
+        expect(stderr).toMatch(/was there before|is missing/)
+        expect(stderr).toContain('put an older copy back')
+      }
+      await run(fleet.owner, ['delete from fleet.policy_file'])
+      expect(await type('policy', 'list')).toMatchObject({
+        ...{ code: 1, stderr: expect.stringContaining('is missing') },
+      })
+      rmSync(join(project.home, 'data', 'fleet', 'seen'), { recursive: true })
+      expect(await type('policy', 'list')).toMatchObject({
+        ...{ code: 0, stdout: expect.stringContaining('no policy is published') },
+      })
+    })
+  })
+
+  describe('a bundle', () => {
+    beforeEach(async () => {
+      mkdirSync(project.path('policy'))
+      writeFileSync(project.path('policy/rules.json'), '{"rules":[]}')
+      await typeAs(fleet.admin, 'policy', 'build', 'policy', '--out', 'one.bundle')
+    })
+
+    it('is signed by nobody who may not', async () => {
+      const { code, stderr } = await type(
+        ...['policy', 'sign', 'one.bundle', '--key', 'wrong.key'],
+        ...['--root-key', ROOT.publicKey.toString('base64url')],
+      )
+      expect(code).toBe(1)
+      expect(stderr).toContain('This key may not sign bundles; those of fleet may')
+      expect(existsSync(project.path('one.bundle.signatures'))).toBe(false)
+    })
+
+    it('has to be signed by enough people before the threshold is raised', async () => {
+      await type('policy', 'publish', 'one.bundle')
+      await type('policy', 'signers', 'add', 'ann', code())
+      const raised = await type('policy', 'signers', 'threshold', '2')
+      expect(raised).toMatchObject({ code: 1, stderr: expect.stringContaining('1 of the 2 signatures') })
+    })
+
+    it('is followed by commands with the same options', async () => {
+      const given = ['--database', fleet.admin, '--org', ORG, '--key', 'fleet-root.key']
+      const { stdout } = await project.call(['fleet', 'policy', 'publish', 'one.bundle', ...given], {
+        env: { CARABINER_HOME: join(project.home, 'data') },
+      })
+      const database = new URL(fleet.admin).password === '' ? fleet.admin : 'URL'
+      expect(stdout).toContain(`carabiner fleet policy promote --database ${database} --org ${ORG} --key`)
+    })
+
+    it('that was never tried is not called one that changes nothing', async () => {
+      expect((await type('shadow', '99')).stdout).toContain('version 99 was not tried in shadow mode since')
+    })
+  })
+
+  describe('a token', () => {
+    it('is listed, and works no more when it was revoked', async () => {
+      const { stdout } = await type('token', '--json')
+      const { id } = JSON.parse(stdout) as { id: string }
+      expect((await type('token', 'list')).stdout).toContain(id)
+      expect(await type('token', 'revoke', id)).toMatchObject({ code: 0 })
+      expect((await type('token', 'list')).stdout).toMatch(/revoked/)
+      expect((await type('token', 'revoke', 'nope')).code).toBe(1)
     })
   })
 

@@ -117,7 +117,11 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
       ...{ code: 1, stderr: expect.stringContaining('could not be shipped') },
     })
     repair()
-    expect((await type('fleet', 'status')).stdout).toMatch(/not shipped: the log in .* could not be shipped/)
+    const status = await type('fleet', 'status')
+    expect(status).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/not shipped: the log in .* could not/),
+    })
     expect(await findings()).toContain('fleet-failed')
     expect(await type('fleet', 'ship')).toMatchObject({ code: 0 })
     expect((await type('fleet', 'status')).stdout).toContain('everything is shipped')
@@ -138,7 +142,9 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     expect(await findings()).not.toContain('fleet-silent')
     put(at(-3))
     expect(await findings()).toContain('fleet-silent')
-    expect((await type('fleet', 'status')).stdout).toMatch(
+    const status = await type('fleet', 'status')
+    expect(status.code).toBe(1)
+    expect(status.stdout).toMatch(
       /policy: version 4 is in force; the newest from the fleet was signed .* it holds until .*cannot be relied on/s,
     )
   })

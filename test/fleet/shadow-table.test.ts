@@ -48,6 +48,32 @@ it('counts each rule and hook, and how many calls went on', () => {
   expect(table.rows()[0]?.examples).toHaveLength(3)
 })
 
+it('counts events at which a version was tried, and hooks that failed there', () => {
+  const table = new ShadowTable()
+  const ran = (version: number, more = {}) => ({
+    name: `fleet@${version}/guard:PreToolUse#1`,
+    source: `fleet@${version}/guard`,
+    status: 'ran',
+    mode: 'shadow',
+    ...more,
+  })
+  const failed = { status: 'failed', would: { action: 'continue' }, detail: 'exit code 1' }
+  table.add('a', entry('continue', ran(8), ran(8)))
+  table.add('b', entry('continue', ran(8, failed), ran(9, { status: 'skipped' })))
+  table.add('b', entry('continue', { name: 'own', source: 'user', status: 'ran' }))
+  expect(table.trials()).toEqual([{ version: 8, calls: 2, machines: 2 }])
+  expect(table.rows()).toMatchObject([
+    {
+      version: 8,
+      what: 'guard:PreToolUse#1',
+      would: 'fail',
+      calls: 1,
+      examples: [{ reason: 'exit code 1' }],
+    },
+  ])
+  expect(new ShadowTable(9).trials()).toEqual([])
+})
+
 it.each(['ask_user', 'respond', 'deny', 'abort_turn', 'aborted'])(
   'does not count a call as one that went on if its result was %s',
   (action) => {

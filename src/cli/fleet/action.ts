@@ -1,7 +1,9 @@
 // An action of `carabiner fleet`, and what several of them need: the database, the membership, the gateway.
 
 import { textOf } from '../../core/base/errors.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { callerEnv } from '../../files/caller.js'
+import { fleetPlace } from '../../files/fleet-places.js'
 import { type Database, openDatabase, Unready } from '../../fleet/database/connection.js'
 import {
   type GatewayClient,
@@ -12,6 +14,7 @@ import { clientOf } from '../../fleet/machine/joining.js'
 import { type Member, readMember } from '../../fleet/machine/membership.js'
 import type { Options } from '../command.js'
 import type { Output } from '../output.js'
+import { optionOf } from '../print/next-command.js'
 import { Refusal, usage } from '../refusal.js'
 import type { OPTIONS } from './options.js'
 
@@ -40,6 +43,27 @@ export function databaseUrl({ database }: Given['options']): string {
     `The address of the database, in ${database === undefined ? DATABASE_VARIABLE : '--database'}, must begin with postgresql://`,
     'It looks like postgresql://USER:PASSWORD@HOST:5432/NAME.',
   )
+}
+
+/** Whether all machines are asked about. A machine of a fleet tells about itself unless a database is named. */
+export function isAboutAll({ database, org }: Given['options']): boolean {
+  if (database !== undefined || org !== undefined) return true
+  return callerEnv()[DATABASE_VARIABLE] !== undefined && fleetPlace() === undefined
+}
+
+/** What the next command needs, too. */
+const KEPT = ['gateway', 'ca', 'org', 'key', 'root-key'] as const
+
+/** A command to type next, with the options that this one was given. A password is never printed. */
+export function again(line: string, { options }: Pick<Given, 'options'>): string {
+  const { database } = options
+  const url = database && URL.canParse(database) && new URL(database).password === '' ? database : 'URL'
+  const kept = KEPT.flatMap((name) => {
+    const value = options[name]
+    return value === undefined || line.includes(` --${name} `) ? [] : optionOf(`--${name}`, value)
+  })
+  const words = [...(database === undefined ? [] : ['--database', url]), ...kept]
+  return [line, ...words.map(shellQuoted)].join(' ')
 }
 
 export function orgOf({ org = 'main' }: Given['options']): string {

@@ -6,18 +6,18 @@ import { localTime } from '../../core/base/time.js'
 import type { FleetQuestion } from '../../fleet/protocol.js'
 import { fitted } from '../print/fit.js'
 import { nextLines } from '../print/lines.js'
-import type { Given } from './action.js'
+import { again, type Given } from './action.js'
 import { questionsAt, withPerson } from './person-client.js'
 
-export async function run({ options, output }: Given): Promise<number> {
-  const { questions, hidden } = await withPerson(options, (client) => questionsAt(client))
-  return output.result({ questions, hidden }, (paint) =>
+export async function run(given: Given): Promise<number> {
+  const { questions, hidden } = await withPerson(given.options, (client) => questionsAt(client))
+  return given.output.result({ questions, hidden }, (paint) =>
     questions.length + hidden === 0
       ? ['no machine asks anything']
       : [
           ...questions.flatMap(questionLines),
           ...(hidden > 0 ? [`${hidden} more: too many or too long for one list`] : []),
-          ...nextLines([`carabiner fleet answer ${questions[0]?.id ?? 'ID'} allow`], paint),
+          ...nextLines([again(`carabiner fleet answer ${questions[0]?.id ?? 'ID'} allow`, given)], paint),
         ],
   )
 }

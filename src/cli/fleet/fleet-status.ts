@@ -1,4 +1,4 @@
-// `fleet status --database`: for an administrator, which machines do not enforce what they should, worst first.
+// `fleet status` of all machines: for an administrator, which machines do not enforce what they should, worst first.
 
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'

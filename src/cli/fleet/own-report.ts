@@ -1,18 +1,35 @@
 // What this machine says about itself to its fleet.
 
 import { join } from 'node:path'
+import { textOf } from '../../core/base/errors.js'
+import { visible } from '../../core/base/text.js'
 import { companyFolder, companyPolicies } from '../../files/company-folder.js'
 import { bundleFolder, policyPlace, readInForce } from '../../files/fleet-policy.js'
 import { userHome } from '../../files/homes.js'
 import { readPlain } from '../../files/plain-file.js'
+import { type GatewayClient, Refusal, Unreachable } from '../../fleet/machine/gateway-client.js'
 import type { Member } from '../../fleet/machine/membership.js'
 import type { AgentReport, MachineReport } from '../../fleet/machine-report.js'
+import type { Output } from '../output.js'
 import { proofStates } from '../proof-state.js'
 import { installedAgents, registeredAgents } from '../setup/installed.js'
 import { listedHooks, sourcesOf } from '../sources.js'
 import { version } from '../version.js'
 
-export async function ownReport({ place }: Member): Promise<MachineReport> {
+/** Says what this machine enforces. A gateway that does not know how to hear it is older. */
+export async function sendReport(client: GatewayClient, member: Member, output: Output): Promise<void> {
+  try {
+    await client.ask('report', { body: await ownReport(member) })
+  } catch (error) {
+    if (error instanceof Unreachable) throw error
+    if (error instanceof Refusal && error.code === 'UNKNOWN_ROUTE') return
+    await output.complain([
+      `carabiner: this machine could not report what it enforces: ${visible(textOf(error))}`,
+    ])
+  }
+}
+
+async function ownReport({ place }: Member): Promise<MachineReport> {
   const policies = companyPolicies(companyFolder())
   const problem = policies.find((one) => one.problem !== undefined)?.problem
   const { policy, gates } = policyOf(place)

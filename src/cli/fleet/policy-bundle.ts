@@ -5,16 +5,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../config/load.js'
 import { type Diagnostic, textOf } from '../../core/base/errors.js'
+import { visibleName } from '../../core/base/text.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { callerPath } from '../../files/caller.js'
 import { bundleFolder } from '../../files/fleet-policy.js'
 import { unpack } from '../../fleet/machine/policy-files.js'
 import { type Bundle, bundleIn, bundleOf } from '../../fleet/policy/bundle.js'
-import { hasTargets, rolloutOf, type SignedTargets, signTargets } from '../../fleet/policy/publication.js'
+import {
+  hasTargets,
+  rolloutOf,
+  type SignedTargets,
+  signerOf,
+  signTargets,
+} from '../../fleet/policy/publication.js'
 import { planned, published as withBundle } from '../../fleet/policy/rollout.js'
+import { signersWith } from '../../fleet/policy/signers.js'
 import { counted, nextLines, noticeLines, shortPath } from '../print/lines.js'
 import { severityOf } from '../print/severity.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import type { Given } from './action.js'
+import { again, type Given } from './action.js'
 import { atSigningDesk, publish, type SigningDesk } from './policy-desk.js'
 import { rolloutLines } from './policy-list.js'
 
@@ -42,7 +51,7 @@ export async function built({ options, words, output }: Given): Promise<number> 
   return output.result(document, (paint) => [
     `${shortPath(file)} holds ${counted(files.length, 'file')} with ${counted(hooks, 'hook')}`,
     `  digest ${digest}: the same folder gives the same digest everywhere`,
-    ...nextLines([`carabiner fleet policy publish ${out} --ring 1 --shadow`], paint),
+    ...nextLines([`carabiner fleet policy publish ${shellQuoted(out)} --ring 1 --shadow`], paint),
   ])
 }
 
@@ -91,17 +100,35 @@ export async function signed(given: Given): Promise<number> {
   const [file = ''] = given.words
   const bundle = bundleAt(file)
   return atSigningDesk(given, async (desk) => {
+    checkSigner(desk)
     const made = signatures(desk, bundle, file)
     writeFileSync(signaturesFile(file), made.text)
     const { by, missing, version } = made
     return given.output.result({ digest: bundle.digest, version, by, missing }, (paint) => [
-      `version ${version} is signed by ${by.length === 0 ? 'nobody who may' : by.join(', ')}; the signatures are in ${shortPath(signaturesFile(file))}`,
+      `version ${version} is signed by ${by.join(', ')}; the signatures are in ${shortPath(signaturesFile(file))}`,
       ...nextLines(
-        [missing > 0 ? missingText(missing, file) : `carabiner fleet policy publish ${file}`],
+        [
+          missing > 0
+            ? missingText(missing, file)
+            : again(`carabiner fleet policy publish ${shellQuoted(file)}`, given),
+        ],
         paint,
       ),
     ])
   })
+}
+
+/** A signature of anybody else would be left out without a word. */
+function checkSigner({ publisher, signers }: SigningDesk): void {
+  if (signerOf(signers, publisher.key, 'policy')) return
+  const names = signersWith(signers.signers, 'policy').map(({ name }) => visibleName(name))
+  throw new Refusal(
+    'FLEET_POLICY',
+    `This key may not sign bundles; those of ${names.join(', ') || 'nobody'} may`,
+    {
+      hint: 'Give --key FILE with the right key, or let somebody with the key of the fleet add yours: carabiner fleet policy signers add NAME CODE --role policy.',
+    },
+  )
 }
 
 function missingText(missing: number, file: string): string {
@@ -143,7 +170,10 @@ export async function published(given: Given): Promise<number> {
       `version ${version} is published${shadow ? ': its hooks run and are recorded, but decide nothing' : ''}`,
       ...rolloutLines(rollout, state, versions),
       ...nextLines(
-        ['carabiner fleet policy promote', 'carabiner fleet policy rollback takes it back'],
+        [
+          again('carabiner fleet policy promote', given),
+          `${again('carabiner fleet policy rollback', given)}   # takes it back`,
+        ],
         paint,
       ),
     ])

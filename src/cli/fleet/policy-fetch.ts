@@ -1,4 +1,4 @@
-// `fleet policy fetch`: this machine gets the policy of its fleet now.
+// `fleet policy fetch`: this machine gets the policy of its fleet now, and says what it enforces.
 
 import { localTime } from '../../core/base/time.js'
 import type { InForce } from '../../files/fleet-policy.js'
@@ -6,6 +6,7 @@ import { Refusal as GatewayRefusal, Unreachable } from '../../fleet/machine/gate
 import { fetchPolicy, mayFetchPolicy, type PolicyFetch } from '../../fleet/machine/policy.js'
 import { Refusal } from '../refusal.js'
 import { type Given, memberOf, withGateway } from './action.js'
+import { sendReport } from './own-report.js'
 import { refusingPolicy } from './policy-desk.js'
 
 export async function fetched({ output }: Given): Promise<number> {
@@ -14,7 +15,11 @@ export async function fetched({ output }: Given): Promise<number> {
     throw new Refusal('FLEET_POLICY', `Only root may write to ${member.place.policy}`, {
       hint: 'sudo carabiner fleet policy fetch',
     })
-  const done = await withGateway(member, (client) => refusingOwn(() => fetchPolicy(client, member)))
+  const done = await withGateway(member, async (client) => {
+    const fetched = await refusingOwn(() => fetchPolicy(client, member))
+    await sendReport(client, member, output)
+    return fetched
+  })
   return output.result(done, () => [policyLine(done)])
 }
 

@@ -16,7 +16,7 @@ import { digestsInUse, type Ring, type Rollout } from '../../fleet/policy/rollou
 import type { Models } from '../../fleet/policy/tuf.js'
 import { columns, counted, nextLines } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
-import type { Given } from './action.js'
+import { again, type Given } from './action.js'
 import { atDesk, type Desk } from './policy-desk.js'
 
 export async function listed(given: Given): Promise<number> {
@@ -38,7 +38,7 @@ export async function listed(given: Given): Promise<number> {
       ...rolloutLines(rollout, state),
       `  machines may rely on it until ${localTime(expires)}${isOver ? paint.red(': that is over') : ''}`,
       `  versions: ${bundles.map(({ version, digest }) => `${version} (${digest.slice(0, 12)})`).join(', ') || 'none'}`,
-      ...(isOver ? nextLines(['carabiner fleet policy renew'], paint) : []),
+      ...(isOver ? nextLines([again('carabiner fleet policy renew', given)], paint) : []),
     ])
   })
 }

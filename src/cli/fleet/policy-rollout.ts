@@ -13,7 +13,7 @@ import {
 } from '../../fleet/policy/rollout.js'
 import { nextLines } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
-import type { Given } from './action.js'
+import { again, type Given } from './action.js'
 import { atSigningDesk, publish, type SigningDesk } from './policy-desk.js'
 import { expiresOf, rolloutLines } from './policy-list.js'
 
@@ -111,16 +111,16 @@ function nothing(what: string): Refusal {
 }
 
 async function changed(
-  { output }: Given,
+  given: Given,
   desk: SigningDesk,
   rollout: Rollout,
   says: { readonly done: string; readonly none: string },
 ): Promise<number> {
   const isChanged = JSON.stringify(rollout) !== JSON.stringify(rolloutOf(desk.state))
   if (isChanged) await publish(desk, { rollout })
-  return output.result({ changed: isChanged, rollout }, (paint) => [
+  return given.output.result({ changed: isChanged, rollout }, (paint) => [
     isChanged ? `${says.done}; machines learn it at their next contact` : says.none,
     ...rolloutLines(rollout, desk.state),
-    ...(isChanged ? nextLines(['carabiner fleet policy list'], paint) : []),
+    ...(isChanged ? nextLines([again('carabiner fleet policy list', given)], paint) : []),
   ])
 }

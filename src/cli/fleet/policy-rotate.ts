@@ -2,11 +2,12 @@
 
 import { chmodSync, writeFileSync } from 'node:fs'
 import { textOf } from '../../core/base/errors.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { callerEnv, callerPath } from '../../files/caller.js'
 import { type KeyPair, newKeyPair, pemOf } from '../../files/ed25519.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
-import type { Given } from './action.js'
+import { again, type Given } from './action.js'
 import { PASSPHRASE_VARIABLE } from './person-key.js'
 import { atSigningDesk, publish } from './policy-desk.js'
 
@@ -28,7 +29,7 @@ export async function rotated(given: Given): Promise<number> {
       `the key of the policy is now ${key}; its private key is ${shortPath(file)}`,
       '  machines follow at their next contact, also those that missed earlier changes',
       '  the old key signs nothing of the policy any more; the list of people and checkpoints are still its own',
-      ...nextLines([`carabiner fleet policy list --key ${out}`], paint),
+      ...nextLines([again(`carabiner fleet policy list --key ${shellQuoted(out)}`, given)], paint),
     ])
   })
 }

@@ -6,24 +6,36 @@ import { localTime } from '../../core/base/time.js'
 import { dataHome } from '../../files/homes.js'
 import { shadowsIn } from '../../fleet/database/shadow-query.js'
 import { logFolders } from '../../fleet/machine/log-folders.js'
-import { type ShadowExample, type ShadowRow, ShadowTable } from '../../fleet/shadow-table.js'
+import {
+  deedText,
+  type ShadowExample,
+  type ShadowRow,
+  ShadowTable,
+  type ShadowTrial,
+} from '../../fleet/shadow-table.js'
 import { filterOf, timeOf } from '../../store/audit/filter.js'
 import { readEntries } from '../../store/audit/read.js'
-import { columns, counted } from '../print/lines.js'
+import { columns, counted, nextLines } from '../print/lines.js'
 import { usage } from '../refusal.js'
-import { type Given, withDatabase } from './action.js'
+import { type Given, isAboutAll, withDatabase } from './action.js'
 
 export async function run({ options, words: [wanted], output }: Given): Promise<number> {
   const version = wanted === undefined ? undefined : Number(wanted)
   if (version !== undefined && !Number.isSafeInteger(version))
     throw usage(`Which version? Type carabiner fleet shadow 8, not ${JSON.stringify(wanted)}`)
   const since = sinceOf(options.since ?? '30d')
-  const table =
-    options.database === undefined
-      ? ownShadows(since, version)
-      : await withDatabase(options, (database) => shadowsIn(database, since, version))
-  const rows = table.rows()
-  return output.result({ since: since.toISOString(), rows }, () => lines(rows))
+  const table = isAboutAll(options)
+    ? await withDatabase(options, (database) => shadowsIn(database, since, version))
+    : ownShadows(since, version)
+  const [rows, trials] = [table.rows(), table.trials()]
+  return output.result({ since: since.toISOString(), trials, rows }, (paint) =>
+    trials.length === 0
+      ? [
+          `${version === undefined ? 'no version was' : `version ${version} was not`} tried in shadow mode since ${localTime(since.toISOString())}`,
+          ...nextLines(['carabiner fleet policy publish FILE --ring 1 --shadow'], paint),
+        ]
+      : lines(trials, rows),
+  )
 }
 
 function sinceOf(given: string): Date {
@@ -42,27 +54,28 @@ function ownShadows(since: Date, version: number | undefined): ShadowTable {
   return table
 }
 
-const WOULD: Readonly<Record<string, string>> = {
-  deny: 'deny',
-  ask_user: 'ask about',
-  modify: 'change',
-  abort_turn: 'end the turn at',
-  hard_abort: 'end the agent at',
+function lines(trials: readonly ShadowTrial[], rows: readonly ShadowRow[]): readonly string[] {
+  return trials.flatMap(({ version, calls, machines }) => {
+    const own = rows.filter((row) => row.version === version)
+    const result = own.length === 0 ? 'and would have changed nothing' : 'and would have changed this'
+    return [
+      `version ${version} was tried at ${counted(calls, 'event')} on ${counted(machines, 'machine')}, ${result}`,
+      ...rowLines(own),
+    ]
+  })
 }
 
-function lines(rows: readonly ShadowRow[]): readonly string[] {
-  if (rows.length === 0) return ['nothing in shadow mode would have changed anything']
+function rowLines(rows: readonly ShadowRow[]): readonly string[] {
   const table = columns(
-    rows.map(({ version, what, would, calls, changed, machineCount }) => [
-      `version ${version}`,
-      visible(what),
-      `would ${WOULD[would] ?? visible(would)} ${counted(calls, 'call')} on ${counted(machineCount, 'machine')}`,
+    rows.map(({ what, would, calls, changed, machineCount }) => [
+      `  ${visible(what)}`,
+      `would ${visible(deedText(would))} ${counted(calls, 'call')} on ${counted(machineCount, 'machine')}`,
       changed === calls ? 'which all went on' : `of which ${changed} went on`,
     ]),
   )
   return rows.flatMap(({ examples }, i) => [
     (table[i] ?? []).join('  ').trimEnd(),
-    ...examples.map((one) => `  ${exampleText(one)}`),
+    ...examples.map((one) => `    ${exampleText(one)}`),
   ])
 }
 

@@ -20,7 +20,7 @@ import { EXIT, usage } from '../refusal.js'
 import { mirrorsFolder } from '../ship-soon.js'
 import { asked, type Given, memberOf } from './action.js'
 import { openMirror } from './mirror.js'
-import { ownReport } from './own-report.js'
+import { sendReport } from './own-report.js'
 
 const EVERY_MS = 5000
 const REPORT_EVERY_MS = 60_000
@@ -108,23 +108,11 @@ function prepared(output: Output) {
         throw isOnlyThis ? new Error(`the policy was not fetched: ${textOf(error)}`) : error
       }
     })
-  /** Says what this machine enforces. A gateway that does not know how to hear it is older. */
-  const report = async () => {
-    try {
-      await client.ask('report', { body: await ownReport(member) })
-    } catch (error) {
-      if (error instanceof Unreachable) throw error
-      if (error instanceof Refusal && error.code === 'UNKNOWN_ROUTE') return
-      await output.complain([
-        `carabiner: this machine could not report what it enforces: ${visible(textOf(error))}`,
-      ])
-    }
-  }
   return {
     client,
     learnPeople,
     learnPolicy,
-    report,
+    report: () => sendReport(client, member, output),
     options: { client, machine: member.machine, dataDir: dataHome(), onBreak },
   }
 }

@@ -1,8 +1,9 @@
-// `fleet status`, without a database: whether this machine is in a fleet, whether its gateway answers, and how far its records are there.
+// `fleet status` of this machine: whether this machine is in a fleet, whether its gateway answers, and how far its records are there.
 
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
+import { callerEnv } from '../../files/caller.js'
 import { fleetPolicies } from '../../files/fleet-bundles.js'
 import { type FleetPlace, fleetPlace } from '../../files/fleet-places.js'
 import { type InForce, policyPlace, readInForce } from '../../files/fleet-policy.js'
@@ -15,10 +16,10 @@ import type { Break, ChainHead, MachineAnswer } from '../../fleet/protocol.js'
 import { signersOf } from '../../store/approvers.js'
 import { readShipped } from '../../store/audit/shipped.js'
 import { endOfPeople, heldPeople } from '../../store/people.js'
-import { counted } from '../print/lines.js'
+import { counted, nextLines } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
 import { EXIT, Refusal } from '../refusal.js'
-import { type Given, memberOf, withGateway } from './action.js'
+import { DATABASE_VARIABLE, type Given, isAboutAll, memberOf, withGateway } from './action.js'
 import { showFleetStatus } from './fleet-status.js'
 import { ADVISORY } from './join.js'
 import { policyText } from './policy-fetch.js'
@@ -50,7 +51,7 @@ interface LogState {
 
 export async function run(given: Given): Promise<number> {
   const { output, options } = given
-  if (options.database !== undefined) return showFleetStatus(given)
+  if (isAboutAll(options)) return showFleetStatus(given)
   if (!fleetPlace())
     return output.result({ member: false }, () => [
       'this machine is in no fleet',
@@ -70,7 +71,10 @@ export async function run(given: Given): Promise<number> {
   const { binding, marker } = place
   const allowers = allowersHere(member)
   const policy = policyHere(place)
-  const document = { member: true, url, name, machine, binding, marker, gateway, allowers, policy, logs }
+  const ok =
+    contact.reached && policy.problem === undefined && logs.every(({ failure }) => failure === undefined)
+  const machineFacts = { member: true, ok, url, name, machine, binding, marker }
+  const document = { ...machineFacts, gateway, allowers, policy, logs }
   return output.result(
     document,
     (paint) => [
@@ -80,8 +84,11 @@ export async function run(given: Given): Promise<number> {
       ...allowersLines(allowers, paint),
       ...policyLines(policy, paint),
       ...logLines(logs, paint),
+      ...(callerEnv()[DATABASE_VARIABLE] === undefined
+        ? []
+        : nextLines([`carabiner fleet status --database "$${DATABASE_VARIABLE}"   # all machines`], paint)),
     ],
-    contact.reached ? EXIT.ok : EXIT.failed,
+    ok ? EXIT.ok : EXIT.failed,
   )
 }
 

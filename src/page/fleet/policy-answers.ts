@@ -13,7 +13,7 @@ import { verified } from '../../fleet/policy/checked-policy.js'
 import type { PolicyRow } from '../../fleet/policy/metadata.js'
 import { type Ring, rolloutIn } from '../../fleet/policy/rollout.js'
 import { tufModels } from '../../fleet/policy/tuf.js'
-import type { ShadowRow } from '../../fleet/shadow-table.js'
+import { deedText, type ShadowRow } from '../../fleet/shadow-table.js'
 import { NotAnswered } from '../answers.js'
 import { line } from '../shown-text.js'
 import type { MachineStateView, PolicyDiffView, PolicyView, RingView, ShadowView } from '../view/fleet.js'
@@ -57,6 +57,7 @@ async function policyView(database: Database): Promise<PolicyView> {
       rings: rings.map((ring) => ringView(ring, versions)),
     })),
     machines: status.machines.map(stateView),
+    trials: shadows.trials().slice(0, MOST_SHADOWS),
     shadows: shadows.rows().slice(0, MOST_SHADOWS).map(shadowView),
   }
 }
@@ -115,7 +116,7 @@ function shadowView(row: ShadowRow): ShadowView {
   return {
     ...{ version, calls, changed, machines: machineCount },
     what: line(what),
-    would: visible(would),
+    would: visible(deedText(would)),
     examples: examples.map(({ machine, time, tool = '', reason = '' }) => ({
       machine: visible(machine),
       time: visible(time),

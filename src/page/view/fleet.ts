@@ -81,6 +81,12 @@ export interface PolicyView {
   readonly groups: readonly { readonly name: string; readonly rings: readonly RingView[] }[]
   /** The worst first. */
   readonly machines: readonly MachineStateView[]
+  /** How much versions were tried in shadow mode, the newest first. */
+  readonly trials: readonly {
+    readonly version: number
+    readonly calls: number
+    readonly machines: number
+  }[]
   readonly shadows: readonly ShadowView[]
 }
 
@@ -107,6 +113,7 @@ export interface MachineStateView {
 export interface ShadowView {
   readonly version: number
   readonly what: string
+  /** What follows "would", before the number of calls. */
   readonly would: string
   readonly calls: number
   /** Calls that went on. */

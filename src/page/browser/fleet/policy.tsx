@@ -1,7 +1,7 @@
 // Policy: which machines get which version, what each really enforces, what a shadow would have changed, and diffs.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { MachineStateView, PolicyDiffView, PolicyView, RingView, ShadowView } from '../../view/fleet.js'
+import type { MachineStateView, PolicyDiffView, PolicyView, RingView } from '../../view/fleet.js'
 import { ask } from '../ask.js'
 import { counted, moment } from '../format.js'
 import { useLive } from './live.js'
@@ -26,7 +26,7 @@ export function Policy() {
         <>
           <Rollout groups={value.groups} doubt={value.doubt} />
           <States machines={value.machines} isOk={value.ok} />
-          <Shadows shadows={value.shadows} />
+          <Shadows trials={value.trials} shadows={value.shadows} />
           {value.versions.length > 1 && <Differences versions={value.versions} />}
         </>
       )}
@@ -114,13 +114,18 @@ function State({ machine }: { readonly machine: MachineStateView }) {
   )
 }
 
-function Shadows({ shadows }: { readonly shadows: readonly ShadowView[] }) {
+function Shadows({ trials, shadows }: Pick<PolicyView, 'trials' | 'shadows'>) {
   return (
     <section aria-labelledby="shadows">
       <h2 id="shadows">What the shadow would have changed, in 30 days</h2>
-      {shadows.length === 0 ? (
-        <p class="nothing">Nothing.</p>
-      ) : (
+      {trials.length === 0 && <p class="nothing">No version was tried.</p>}
+      {trials.map(({ version, calls, machines }) => (
+        <p key={version}>
+          Version {version} was tried at {counted(calls, 'event')} on {counted(machines, 'machine')}
+          {shadows.some((one) => one.version === version) ? '.' : ', and would have changed nothing.'}
+        </p>
+      ))}
+      {shadows.length > 0 && (
         <ul class="machines">
           {shadows.map((one) => (
             <li key={`${one.version} ${one.what} ${one.would}`}>

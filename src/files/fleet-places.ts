@@ -40,7 +40,8 @@ export function fleetPlace(dataDir?: string): FleetPlace | undefined {
   return [ROOT_PLACE, userPlace(dataDir)].find(({ marker }) => mayBeThere(marker))
 }
 
-function mayBeThere(path: string): boolean {
+/** Whatever cannot be looked at may be there. */
+export function mayBeThere(path: string): boolean {
   try {
     return lstatIfThere(path) !== undefined
   } catch (error) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
 import { fieldsOf, listOf, type Reader } from '../files/fields.js'
 import { type Membership, readMembership } from '../files/fleet-marker.js'
-import { fleetPlace } from '../files/fleet-places.js'
+import { fleetPlace, mayBeThere } from '../files/fleet-places.js'
 import { checkFormat, FIRST_FORMAT } from '../files/format.js'
 import { lstatIfThere } from '../files/if-there.js'
 import { readPlain, removeIfThere } from '../files/plain-file.js'
@@ -72,6 +72,14 @@ export function signersOf({ approversFile, dataDir, now }: SignersPlace = {}): S
     .flatMap(({ name, keys }) => keys.map((key) => ({ name, key })))
   const { machine, name } = membership
   return { approvers: [...approvers, ...theirs], asker: { machine, name } }
+}
+
+/**
+ * Whether a call is allowed only with a signature: then no answer at a terminal or in a dialog is enough. It only looks
+ * whether there is a list or a fleet, so a list that cannot be relied on counts, too.
+ */
+export function isSignatureNeeded({ approversFile = APPROVERS_FILE, dataDir }: SignersPlace = {}): boolean {
+  return mayBeThere(approversFile) || fleetPlace(dataDir) !== undefined
 }
 
 /** Those who may allow on the page of `carabiner open`. */

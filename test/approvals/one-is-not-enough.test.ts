@@ -24,7 +24,7 @@ it('in the dialog of an MCP client', async () => {
       return { result: { action: 'accept', content: { decision: 'Allow' } } }
     },
   }
-  const approver = mcpApprover(client, project, () => {})
+  const approver = mcpApprover(client, { projectDir: project, log: () => {} })
   expect(await approver(forTwo, never)).toMatchObject(NOT_HERE)
   expect(asked).toEqual([])
   expect(await approver(forOne, never)).toEqual({ option: 'Allow', by: 'person' })

@@ -4,6 +4,7 @@ import { queueApprover } from '../../asking/queue-approver.js'
 import { isObject, type Json } from '../../core/base/json.js'
 import type { Question } from '../../core/hooks/outcome.js'
 import { ALLOWS_ALWAYS, type Approver, denyOf, type Reply } from '../../core/verdict/approval.js'
+import { isSignatureNeeded } from '../../store/approvers.js'
 import { approvalsIn } from '../../store/file-stores.js'
 import type { RpcReply } from './judge.js'
 
@@ -16,13 +17,24 @@ export interface AskingClient {
 /** Most clients give up on a call after a minute. The question stays open, and the same call can be tried again. */
 const PATIENCE_MS = 50_000
 
-export function mcpApprover(client: AskingClient, project: string, log: (text: string) => void): Approver {
+export interface McpApproverOptions {
+  readonly projectDir: string
+  readonly log: (text: string) => void
+  /** Called when a question is in the queue. */
+  readonly onRaised?: (() => void) | undefined
+}
+
+export function mcpApprover(
+  client: AskingClient,
+  { projectDir: project, log, onRaised }: McpApproverOptions,
+): Approver {
   return async (question, signal) => {
-    // Its dialog asks one person.
-    const isForSeveral = (question.people ?? 1) > 1
-    if (client.asks() && !isForSeveral) return askClient(client, question, signal)
+    // Its dialog asks one person, and anybody could answer in it.
+    const isForDialog = (question.people ?? 1) === 1 && !isSignatureNeeded()
+    if (client.asks() && isForDialog) return askClient(client, question, signal)
     const queue = await approvalsIn({ onTrouble: log })
-    const approver = queueApprover({ queue, project, waitUntil: performance.now() + PATIENCE_MS })
+    const waitUntil = performance.now() + PATIENCE_MS
+    const approver = queueApprover({ queue, project, waitUntil, ...(onRaised && { onRaised }) })
     return approver(question, signal)
   }
 }

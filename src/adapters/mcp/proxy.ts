@@ -25,6 +25,8 @@ export interface ProxyOptions {
   readonly timeoutMs: number
   /** Ask people in the client's dialog, if it has one. */
   readonly elicits: boolean
+  /** Called when a question is in the queue. */
+  readonly onRaised?: () => void
   /** Gets problems, a sentence each. Must not throw. */
   readonly log: (text: string) => void
   /** Ends the proxy as if the client were gone. */
@@ -79,11 +81,7 @@ export async function proxy(options: ProxyOptions): Promise<string | undefined> 
   let asks = false
   const guard = guardOf({
     session,
-    approver: mcpApprover(
-      { asks: () => asks, ask: (...question) => relay.askClient(...question) },
-      projectDir,
-      log,
-    ),
+    approver: mcpApprover({ asks: () => asks, ask: (...question) => relay.askClient(...question) }, options),
     problem: () => unreadableIn(hooks),
     reload: () => hooks.reload(),
     name: options.name,

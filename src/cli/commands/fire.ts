@@ -6,6 +6,7 @@ import { ACTIONS } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Outcome } from '../../core/hooks/outcome.js'
 import { HOST_NAMES } from '../../hosts/hosts.js'
+import { isSignatureNeeded } from '../../store/approvers.js'
 import { BYPASSED, isBypassed, isSwitchedOff } from '../bypass.js'
 import { type Command, type Options, secondsOf } from '../command.js'
 import type { CarriedHook } from '../fire/carried-hook.js'
@@ -234,7 +235,8 @@ async function replyAs(
     const sources = { ...options, ...reply.placesOf(options.project, cwd) }
     const until = { seconds, startedAt }
     // Whoever waits for an answer in `carabiner approvals` wants it from there.
-    const dialog = wait === undefined && reply.hasDialog
+    // And so does a machine on which whoever allows has to sign: anybody could click in a dialog.
+    const dialog = wait === undefined && reply.hasDialog && !isSignatureNeeded()
     const told = async ({ outcome, notices }: FiredInProject) => {
       const losses = lossesOf(sources, notices)
       // A deny stands, even if some hooks are missing.

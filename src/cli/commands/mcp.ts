@@ -18,6 +18,7 @@ import type { ResidentAudit } from '../project-audit.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { residentHooks } from '../resident/resident-hooks.js'
 import { protocolStreams } from '../resident/streams.js'
+import { askFleetSoon } from '../ship-soon.js'
 import { SOURCE_OPTIONS } from '../sources.js'
 
 const OPTIONS = {
@@ -102,6 +103,7 @@ export const command: Command<typeof OPTIONS> = {
       projectDir,
       timeoutMs: timeout * 1000,
       elicits: !options['no-dialog'],
+      onRaised: () => askFleetSoon(),
       log,
       signal: interruption.signal,
     }).catch(async (error: unknown) => {

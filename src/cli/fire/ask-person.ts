@@ -3,7 +3,7 @@
 import type { QueueApproverOptions } from '../../asking/queue-approver.js'
 import type { Question } from '../../core/hooks/outcome.js'
 import type { Approver, Reply, Unanswered } from '../../core/verdict/approval.js'
-import { signersOf } from '../../store/approvers.js'
+import { isSignatureNeeded } from '../../store/approvers.js'
 import { approvalsIn, type Stores } from '../../store/file-stores.js'
 
 export interface Asking {
@@ -13,7 +13,7 @@ export interface Asking {
   readonly onWaiting?: QueueApproverOptions['onWaiting']
   /** A person reads the outcome. */
   readonly toPerson?: boolean | undefined
-  /** Ask at the terminal instead, unless only a passkey may allow. */
+  /** Ask at the terminal instead, unless whoever allows has to sign. */
   readonly ask?: boolean | undefined
   /** The agent asks its user instead. */
   readonly dialog?: boolean | undefined
@@ -47,7 +47,7 @@ export function approverOf(asking: TimedAsking, place: AskingPlace): Approver {
   const elsewhere = approverElsewhere(asking, place)
   if (!asking.ask) return elsewhere
   return async (question, signal) => {
-    if (isForSeveral(question) || signersOf()) return elsewhere(question, signal)
+    if (isForSeveral(question) || isSignatureNeeded()) return elsewhere(question, signal)
     const { terminalApprover } = await import('../../asking/terminal-approver.js')
     return terminalApprover()(question, signal)
   }

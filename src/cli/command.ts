@@ -50,6 +50,12 @@ export interface Example {
   readonly exits?: number
 }
 
+export interface ActionGroup {
+  readonly title: string
+  /** How it is typed, and what it does. */
+  readonly rows: readonly (readonly [call: string, does: string])[]
+}
+
 export interface Command<T extends OptionTable = OptionTable> {
   /** Empty for the bare `carabiner`. */
   readonly name: string
@@ -59,6 +65,8 @@ export interface Command<T extends OptionTable = OptionTable> {
   /** What a shell offers for each argument. */
   readonly completes?: readonly Completion[]
   readonly about: string
+  /** What its first argument may be, in groups. */
+  readonly actions?: readonly ActionGroup[]
   /** Its own; --json and --help are added. */
   readonly options: T
   readonly examples: readonly Example[]

@@ -21,6 +21,7 @@ function helpLines(command: Command, others: readonly Command[], paint: Paint): 
       others.map((one) => [callOf(one), one.summary]),
       paint,
     ),
+    ...(command.actions ?? []).flatMap(({ title, rows }) => section(title, rows, paint)),
     ...section(
       'options',
       listed(command).map((entry) => optionCells(entry)),
@@ -94,12 +95,15 @@ function section(title: string, rows: readonly (readonly string[])[], paint: Pai
 }
 
 function helpDocument(command: Command, others: readonly Command[]) {
-  const { name, summary, positionals, examples } = command
+  const { name, summary, positionals, actions, examples } = command
   const exits = exitsOf(command)
   return {
     command: name === '' ? 'carabiner' : `carabiner ${name}`,
     summary,
     positionals,
+    ...(actions && {
+      actions: actions.flatMap(({ title, rows }) => rows.map(([call, does]) => ({ call, does, for: title }))),
+    }),
     options: listed(command).map(([option, { short, value, multiple = false, help }]) => ({
       option: `--${option}`,
       ...(short && { short: `-${short}` }),

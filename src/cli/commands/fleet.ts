@@ -1,7 +1,7 @@
 // `carabiner fleet`: many machines, whose records are kept together in PostgreSQL.
 
 import { type Command, checkOwners, chosen, type Options } from '../command.js'
-import { ACTION_NAMES, ACTIONS, OWNERS } from '../fleet/actions.js'
+import { ACTION_GROUPS, ACTION_NAMES, ACTIONS, OWNERS } from '../fleet/actions.js'
 import { OPTIONS } from '../fleet/options.js'
 import { checkPerson } from '../person.js'
 import { EXIT, usage } from '../refusal.js'
@@ -10,16 +10,16 @@ export type FleetOptions = Options<typeof OPTIONS>
 
 export const command: Command<typeof OPTIONS> = {
   name: 'fleet',
-  summary: 'Keep the records of many machines together in PostgreSQL.',
+  summary: 'One policy, audit and approvals for many machines.',
   positionals: ['[ACTION]', '[WHAT]', '[WHICH]', '[CODE]', '[MORE]'],
   completes: [ACTION_NAMES],
   about:
-    'For an administrator: init prepares the database, serve runs the gateway, token makes a token for one machine, machines lists them, people says who may answer their questions, policy signs one policy for all of them and rolls it out (build, sign, publish, promote, rollback, renew, signers, rotate, list, diff), trust says which hooks run on every machine without another review and which never do, status --database says which of them do not enforce what they should, audit searches their records, checkpoint signs where they end, audit verify checks them against such checkpoints, audit export writes them to a file that verify checks, too. ' +
-    'On a machine: join, leave, ship (sends its records and questions, and fetches answers; sessions do so by themselves), policy fetch, status (the default), shadow (what a policy in shadow mode would have changed). For a person who answers: key makes a key, or shows the code of the one that is there, approvals lists the questions of all machines, answer ID allow (or deny) signs an answer. carabiner docs fleet shows them in order.',
+    'Without an action, it says how this machine stands in its fleet. carabiner docs fleet shows the actions in order.',
+  actions: ACTION_GROUPS,
   options: OPTIONS,
   exits: [
     [EXIT.ok, 'done'],
-    [EXIT.failed, 'the database, the gateway or the files cannot be used, or refuse'],
+    [EXIT.failed, 'it cannot be done, or status, ship or verify found trouble'],
   ],
   examples: [
     { does: 'Is this machine in a fleet?', line: 'carabiner fleet' },

@@ -10,14 +10,14 @@ import { checkedCheckpoint, makeCheckpoint, Unsigned } from '../../fleet/checkpo
 import { counted, shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import { type Given, orgOf, withDatabase } from './action.js'
-import { checkpointFile, keptIn } from './kept-checkpoints.js'
+import { checkpointFile, type KeptCheckpoint, keptIn } from './kept-checkpoints.js'
 import { checkRootKey, rootKeyIn } from './root-key.js'
 
 export async function run({ options, output }: Given): Promise<number> {
   const key = rootKeyIn(options)
   const org = orgOf(options)
   const folder = callerPath(options.out ?? '.')
-  const kept = keptIn(folder).at(-1)
+  const kept = newestIn(folder)
   const { file, text } = await withDatabase(options, async (database) => {
     await checkRootKey(database, key.publicKey, options)
     return database.snapshot(async (client) => {
@@ -39,6 +39,18 @@ export async function run({ options, output }: Given): Promise<number> {
     '  it says where each chain ends; carabiner fleet audit verify reads all records before that',
     '  keep the folder where no administrator of the database can change it, for fleet audit verify --checkpoint',
   ])
+}
+
+function newestIn(folder: string): KeptCheckpoint | undefined {
+  try {
+    return keptIn(folder).at(-1)
+  } catch (error) {
+    throw new Refusal(
+      'FLEET_UNUSABLE',
+      `No checkpoint was made: ${folder} cannot be read: ${textOf(error)}`,
+      { hint: 'Give --out FOLDER, the folder in which you keep all checkpoints.' },
+    )
+  }
 }
 
 function keep(file: string, text: string): void {

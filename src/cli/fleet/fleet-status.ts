@@ -22,7 +22,7 @@ export async function showFleetStatus({ options, output }: Given): Promise<numbe
     status: await fleetStatus(database),
     people: await endOf(database),
   }))
-  const document = { ...status, ...(people !== undefined && { people }) }
+  const document = { ...status, ...(people !== undefined && { peopleWarning: people }) }
   return output.result(
     document,
     (paint) => [...(people === undefined ? [] : [paint.yellow(people)]), ...lines(status, paint)],

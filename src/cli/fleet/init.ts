@@ -15,8 +15,7 @@ const ROLES = {
   fleet_gateway: 'appends what machines ship, for carabiner fleet serve',
   fleet_page: 'reads for people who are signed in, for carabiner fleet serve --page',
   fleet_auditor: 'reads everything, for carabiner fleet audit',
-  fleet_admin:
-    'makes tokens and checkpoints, lists people, publishes the policy, for carabiner fleet token, machines, people, policy, trust and checkpoint',
+  fleet_admin: 'makes tokens and checkpoints; manages people, machines, policy and trust',
 } as const
 
 export async function run({ options, output }: Given): Promise<number> {

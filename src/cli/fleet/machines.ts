@@ -51,7 +51,9 @@ async function listed(database: Database, { output }: Given): Promise<number> {
             visibleName(one.name),
             stateOf(one),
             counted(one.records, 'record'),
-            one.evidence === 0 ? '' : paint.red(`${one.evidence} of evidence: its history broke`),
+            one.evidence === 0
+              ? ''
+              : paint.red(`its history broke ${one.evidence === 1 ? 'once' : counted(one.evidence, 'time')}`),
           ]),
         ).map((row) => row.join('  ').trimEnd()),
   )

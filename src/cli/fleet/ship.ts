@@ -53,8 +53,9 @@ export function failureText({ folder, why }: LogFailure): string {
 export async function run({ options, output, signal }: Given): Promise<number> {
   if (options.follow && output.json)
     throw usage('--json prints one document, and --follow has no end: use one or the other')
+  if (options.follow && options.questions) throw usage('--follow ships questions, too: leave out --questions')
   if (options.questions) return questioned(output, signal)
-  return options.follow ? followed(output, signal) : once(output)
+  return options.follow ? asked(() => followed(output, signal)) : once(output)
 }
 
 async function once(output: Output): Promise<number> {

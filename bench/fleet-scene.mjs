@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { source } from '../scripts/source.mjs'
 
+const { madeAuthority } = await source('../test/fleet/authority.ts')
 const postgres = await source('../test/fleet/postgres.ts')
 const { hasPostgres, Postgres } = postgres
 export const { run } = postgres
@@ -20,10 +21,11 @@ export const PROGRAM = fileURLToPath(new URL('../dist/bin/carabiner.js', import.
 /**
  * Rows of a bench; none without a PostgreSQL.
  * `around`: the folder that the database is in. Default: in memory, where a commit costs nothing.
- * @param {{ around?: string }} options
- * @param {(scene: { root: string, server: any, fleet: any, gateway: { url: string, pid: number } }) => Promise<object[]>} work
+ * `tls`: the gateway has a certificate, of an authority for this bench.
+ * @param {{ around?: string, tls?: boolean }} options
+ * @param {(scene: { root: string, server: any, fleet: any, gateway: { url: string, pid: number, ca?: string } }) => Promise<object[]>} work
  */
-export async function withFleet({ around }, work) {
+export async function withFleet({ around, tls = false }, work) {
   if (!hasPostgres || process.env.CARABINER_TEST_PG !== undefined) {
     console.error('SKIPPED: the fleet, which is measured with a PostgreSQL of its own')
     return []
@@ -33,7 +35,7 @@ export async function withFleet({ around }, work) {
     const server = await Postgres.start(around)
     try {
       const fleet = await madeFleet(server)
-      const gateway = await served(fleet.gateway)
+      const gateway = await served(fleet.gateway, tls ? certified(root) : {})
       try {
         return await work({ root, server, fleet, gateway })
       } finally {
@@ -47,8 +49,13 @@ export async function withFleet({ around }, work) {
   }
 }
 
-async function served(database) {
-  const words = [PROGRAM, 'fleet', 'serve', '--port', '0', '--org', ORG]
+function certified(folder) {
+  const { ca } = madeAuthority(folder)
+  return { ca, words: ['--cert', join(folder, 'cert.pem'), '--cert-key', join(folder, 'key.pem')] }
+}
+
+async function served(database, { ca, words: more = [] }) {
+  const words = [PROGRAM, 'fleet', 'serve', '--port', '0', '--org', ORG, ...more]
   const child = spawn(process.execPath, words, {
     env: { PATH: process.env.PATH, CARABINER_FLEET_DATABASE: database },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -61,7 +68,7 @@ async function served(database) {
   }
   for await (const line of createInterface(child.stdout)) {
     const url = / listens on (\S+);/.exec(line)?.[1]
-    if (url) return { url, pid: child.pid, end }
+    if (url) return { url, pid: child.pid, end, ca }
   }
   throw new Error('the gateway did not start')
 }

@@ -1,7 +1,8 @@
-// How large is a gateway in which a thousand machines wait for the answers of people? Without TLS, of which Node itself takes 46 KB a machine.
+// How large is a gateway in which a thousand machines wait for the answers of people, over TLS and behind a proxy that ends it?
 
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { setTimeout } from 'node:timers/promises'
 import { source } from '../scripts/source.mjs'
 import { cpuOf, ORG, run, withFleet } from './fleet-scene.mjs'
@@ -16,10 +17,14 @@ const MOST_MB = 100
 const MOST_CONNECTIONS = 4
 const MIB = 1024 * 1024
 
-export function bench() {
-  return withFleet({}, async ({ fleet, gateway }) => {
+export async function bench() {
+  return [...(await measured(true)), ...(await measured(false))]
+}
+
+function measured(tls) {
+  return withFleet({ tls }, async ({ fleet, gateway }) => {
     const machines = await added(fleet, MACHINES)
-    const waiting = new Waiting(gateway.url)
+    const waiting = new Waiting(gateway)
     try {
       for (const one of machines) waiting.add(one)
       let connections = 0
@@ -28,7 +33,7 @@ export function bench() {
         connections = Math.max(connections, (await run(fleet.owner, [sql]))[0].n)
       })
       if (waiting.answers.length > 0) throw new Error(`a machine did not wait: ${waiting.answers[0]}`)
-      const name = `a gateway with ${MACHINES} waiting machines`
+      const name = `a gateway with ${MACHINES} waiting machines${tls ? ', over TLS' : ', without TLS'}`
       return [
         figure(`most memory of ${name} / ${MOST_MB} MB`, 'MB', peakOf(gateway.pid) / MIB, MOST_MB, 1),
         figure(`connections of ${name} / ${MOST_CONNECTIONS}`, '', connections, MOST_CONNECTIONS, 1),
@@ -65,18 +70,19 @@ class Waiting {
   /** What the gateway said although there is no news. */
   answers = []
   #agents = []
-  #url
+  #gateway
 
-  constructor(url) {
-    this.#url = url
+  constructor(gateway) {
+    this.#gateway = gateway
   }
 
   add({ machine, key, question }) {
     const { method, path: route } = ROUTES.sync
     const path = `${route}?wait=${MOST_WAIT_S}`
     const body = Buffer.from(JSON.stringify({ waiting: { [question]: 0 } }))
-    const agent = new Agent()
-    const asking = request(`${this.#url}${path}`, {
+    const { url, ca } = this.#gateway
+    const agent = ca ? new SecureAgent({ ca }) : new Agent()
+    const asking = (ca ? secureRequest : request)(`${url}${path}`, {
       ...{ method, agent },
       headers: {
         authorization: signedHeader({ method, path, body }, { machine, key }, Date.now()),

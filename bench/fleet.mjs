@@ -173,7 +173,7 @@ function copied(client, text) {
 
 // ---- policy ---------------------------------------------------------------------------------------------------
 
-const POLICED = quick ? 20 : 200
+const POLICED = quick ? 20 : 1000
 
 /** Every machine fetches a new policy, checks all signatures and unpacks it; or asks, and is told that nothing is new. */
 async function policies(root, fleet, url, clock) {
@@ -198,7 +198,7 @@ async function policies(root, fleet, url, clock) {
     await published()
     const rounds = await race(
       { publish: published, poll: () => all('same') },
-      { calls: 1, clock, most: quick ? 2 : 5 },
+      { calls: 1, clock, most: quick ? 2 : 3 },
     )
     const name = `processor time of a new policy on ${POLICED} machines, each verifying / one poll of each`
     return [rounds.row(name, 'publish', 'poll', { limit: 3 })]

@@ -5,7 +5,7 @@ import type { Database } from '../database/connection.js'
 
 export class Bells {
   readonly #waiting = new Map<string, Set<() => void>>()
-  readonly #askedListeners = new Set<(id: string) => void>()
+  readonly #askedListeners = new Set<() => void>()
   readonly #changedListeners = new Set<() => void>()
 
   /** Until the signal is aborted. A connection that is lost is made again, and then everybody looks. */
@@ -13,8 +13,8 @@ export class Bells {
     await database.listen(CHANNEL, (payload) => this.#heard(payload, org), signal)
   }
 
-  /** Called with the id of each new question. */
-  onAsked(listener: (id: string) => void): void {
+  /** Called when a question was asked, or may have been. */
+  onAsked(listener: () => void): void {
     this.#askedListeners.add(listener)
   }
 
@@ -25,7 +25,7 @@ export class Bells {
 
   #heard(payload: string | undefined, org: number): void {
     if (payload === undefined) {
-      for (const listener of this.#changedListeners) listener()
+      for (const listener of [...this.#changedListeners, ...this.#askedListeners]) listener()
       for (const machine of [...this.#waiting.keys()]) this.ring(machine)
       return
     }
@@ -33,7 +33,7 @@ export class Bells {
     if (Number(theirOrg) !== org) return
     for (const listener of this.#changedListeners) listener()
     if (what === 'answered') this.ring(which)
-    else for (const listener of this.#askedListeners) listener(which)
+    else for (const listener of this.#askedListeners) listener()
   }
 
   ring(machine: string): void {

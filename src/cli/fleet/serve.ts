@@ -8,6 +8,7 @@ import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { callerEnv, callerPath } from '../../files/caller.js'
 import { type Database, openDatabase } from '../../fleet/database/connection.js'
+import { checkSchema } from '../../fleet/database/migrate.js'
 import { Bells } from '../../fleet/gateway/bells.js'
 import { gateway } from '../../fleet/gateway/gateway.js'
 import { isNumeric, type Listening, listen } from '../../fleet/gateway/listener.js'
@@ -42,6 +43,7 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
     // A wrong address or role is told now, not to the first machine.
     try {
       await checkMay(opened, APPENDS, 'serve the gateway', 'fleet_gateway')
+      await checkSchema(opened)
       return opened
     } catch (error) {
       await opened.close()

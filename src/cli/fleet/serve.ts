@@ -62,7 +62,7 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
     bells.onAsked(() => webhook?.look())
     webhook?.look()
     const [row] = await database.rows<{ org: number }>('select fleet.own_org() as org')
-    const listening = bells.listen(database, row?.org ?? 0, interruption.signal)
+    const listening = bells.listen(database, row?.org ?? 0, interruption.signal, tell)
     await output.result({ url: server.url, org, ...(page && { page: origin }) }, () => [
       `the gateway of ${org} listens on ${server.url}; Ctrl-C stops it`,
       ...(page ? [`  people find its page at ${origin}`] : []),

@@ -1,7 +1,9 @@
 // Wakes requests that wait: PostgreSQL rings when rows were added, and every waiter looks again.
 
+import { textOf } from '../../core/base/errors.js'
 import { CHANNEL } from '../database/approvals.js'
 import type { Database } from '../database/connection.js'
+import { MOST_WAIT_S } from '../protocol.js'
 
 export class Bells {
   readonly #waiting = new Map<string, Set<() => void>>()
@@ -9,8 +11,19 @@ export class Bells {
   readonly #changedListeners = new Set<() => void>()
 
   /** Until the signal is aborted. A connection that is lost is made again, and then everybody looks. */
-  async listen(database: Database, org: number, signal: AbortSignal): Promise<void> {
-    await database.listen(CHANNEL, (payload) => this.#heard(payload, org), signal)
+  async listen(
+    database: Database,
+    org: number,
+    signal: AbortSignal,
+    onTrouble: (text: string) => void = () => {},
+  ): Promise<void> {
+    const onChange = (error: unknown) =>
+      onTrouble(
+        error === undefined
+          ? 'notifications of the database arrive again'
+          : `no notification of the database arrives, so answers take up to ${MOST_WAIT_S} s: ${textOf(error)}`,
+      )
+    await database.listen(CHANNEL, (payload) => this.#heard(payload, org), { signal, onChange })
   }
 
   /** Called when a question was asked, or may have been. */

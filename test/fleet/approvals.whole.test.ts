@@ -141,6 +141,16 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     expect(await rows('settled', pending.id)).toMatchObject([{ how: 'used', by_name: 'ann' }])
   })
 
+  it('keep of what a machine says of who answered only what looks like a name', async () => {
+    const { mirror, raise, client } = await machine()
+    const { pending } = raise('odd name')
+    await mirror.exchange(0)
+    const by = `ann (not signed) <img src=x>\u202e${'x'.repeat(5000)}`
+    await client.ask('settle', { body: { settled: [{ id: pending.id, how: 'denied', by }] } })
+    const [row] = await rows('settled', pending.id)
+    expect(row?.by_name).toBe(`ann (not signed) ·img src·x·${'x'.repeat(92)}`)
+  })
+
   it('say who answered on the machine itself, and that it was there', async () => {
     const { mirror, queue, raise, client } = await machine()
     const { pending } = raise('at the machine')

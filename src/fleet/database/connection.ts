@@ -197,6 +197,11 @@ export async function openDatabase({
   return new Database(pool)
 }
 
+/** Whether PostgreSQL refuses a value itself: it would do so again. Its codes of this kind begin with 22. */
+export function isDataException(error: unknown): boolean {
+  return /^22[0-9A-Z]{3}$/.test(String((error as { readonly code?: unknown } | null)?.code))
+}
+
 /** One connection without an organisation, for the owner of the tables. */
 export async function withOwner<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const { Client } = await postgres()

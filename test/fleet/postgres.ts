@@ -26,7 +26,7 @@ if (!hasPostgres)
 /** Whether the server is ours to kill and to reach, for these tests. One that somebody else runs is not. */
 export function isOurServer(tests: string): boolean {
   if (hasPostgres && GIVEN !== undefined)
-    console.warn(`SKIPPED: ${tests}, which need a PostgreSQL of their own: unset CARABINER_TEST_PG`)
+    console.warn(`SKIPPED: tests of ${tests}, which need a PostgreSQL of their own: unset CARABINER_TEST_PG`)
   return hasPostgres && GIVEN === undefined
 }
 

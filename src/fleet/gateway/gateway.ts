@@ -1,4 +1,4 @@
-// The gateway between machines and the database: reads a request, checks who sent it, and answers. It keeps no state.
+// The gateway between machines and the database: reads a request, checks who sent it, and answers. What it keeps, another copy can do without.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { textOf } from '../../core/base/errors.js'
@@ -8,9 +8,10 @@ import { type Asked, CLOCK_MS, type Claim, claimIn, isSigned, SIGNATURE_HEADER }
 import { answer, ask, peopleOf, personWith, questions, settleQuestions, sync } from './approvals.js'
 import { append, evidence, heads } from './audit.js'
 import { Bells } from './bells.js'
+import { Bundles } from './bundles.js'
 import { count } from './counters.js'
 import { join, leave, people, report, self } from './membership.js'
-import { Bundles, bundle, policy } from './policy.js'
+import { bundle, policy } from './policy.js'
 import { GatewayRefusal } from './refusal.js'
 import type { GatewayRequest, Handler } from './request.js'
 

@@ -1,10 +1,8 @@
 // The policy, for machines. The gateway serves what people signed, and could not change it unnoticed.
 
-import { sha256 } from '../../core/base/digest.js'
 import { count, fieldsOf, listOf, optional, type Reader, text } from '../../files/fields.js'
 import { sha256Field } from '../../files/fleet-policy.js'
-import type { Database } from '../database/connection.js'
-import { bundleText, newestPolicy, policyAfter } from '../database/policy.js'
+import { newestPolicy, policyAfter } from '../database/policy.js'
 import type { PolicyRow } from '../policy/metadata.js'
 import { type MachineName, ringOf, rolloutIn } from '../policy/rollout.js'
 import type { BundleAnswer, PolicyAnswer, PolicyRequest } from '../protocol.js'
@@ -62,27 +60,5 @@ function digestIn(query: URLSearchParams): string {
     return sha256Field(query.get('digest'), 'digest')
   } catch {
     throw new GatewayRefusal('INVALID', 'A bundle is named by its digest')
-  }
-}
-
-const MOST_KNOWN = 4
-
-/** Keeps the last few: all machines fetch the same ones at once. */
-export class Bundles {
-  readonly #database: Database
-  readonly #known = new Map<string, string>()
-
-  constructor(database: Database) {
-    this.#database = database
-  }
-
-  /** Undefined if there is none with this digest. */
-  async text(digest: string): Promise<string | undefined> {
-    const known = this.#known
-    const found = known.get(digest) ?? (await bundleText(this.#database, digest))
-    if (found === undefined) return undefined
-    if (!known.has(digest) && sha256(found) === digest) known.set(digest, found)
-    for (const oldest of known.keys()) if (known.size > MOST_KNOWN) known.delete(oldest)
-    return found
   }
 }

@@ -7,7 +7,7 @@ import type { Person } from '../../store/people.js'
 import type { Database } from '../database/connection.js'
 import { isStorable } from '../protocol.js'
 import type { Bells } from './bells.js'
-import type { Bundles } from './policy.js'
+import type { Bundles } from './bundles.js'
 import { GatewayRefusal } from './refusal.js'
 
 export interface GatewayRequest {

@@ -1,6 +1,7 @@
 // How the database lists a record: the columns that searches go by, taken from its line.
 
 import { isObject } from '../core/base/json.js'
+import { isStorable } from './protocol.js'
 
 /** `kind` is UNREADABLE for a line that does not fit into the columns. Searches read those lines themselves. */
 export interface Listing {
@@ -28,9 +29,8 @@ export function listingOf(line: string): Listing {
   }
 }
 
-/** PostgreSQL has no NUL in its texts, and half a character cannot be sent. */
 function fits(value: unknown): value is string {
-  return typeof value === 'string' && !/[\0\p{Surrogate}]/u.test(value)
+  return typeof value === 'string' && isStorable(value)
 }
 
 function hasOdd(...values: readonly unknown[]): boolean {

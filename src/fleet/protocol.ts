@@ -270,6 +270,11 @@ export const LOG_ID = /^[0-9a-f]{32}$/
 export const MACHINE_NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,99}$/u
 export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+/** PostgreSQL has no NUL in its texts, and half a character cannot be sent. */
+export function isStorable(text: string): boolean {
+  return !/[\0\p{Surrogate}]/u.test(text)
+}
+
 /** Only there a gateway and a machine may speak without TLS. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host)

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { refusing } from '../../src/cli/fleet/action.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import { keyIdOf } from '../../src/fleet/policy/signers.js'
 import { personCode } from '../../src/store/people.js'
@@ -287,6 +288,37 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
     it('about a key that init cannot write', async () => {
       const { stderr } = await typeAs(fleet.owner, 'init', '--org', 'new', '--key', 'missing/root.key')
       expect(stderr).toMatch(/cannot be written to .*root\.key.*\n +Give --key FILE/)
+    })
+
+    it('about something that somebody else has just written', async () => {
+      const work = () =>
+        run(fleet.owner, ['insert into fleet.org (name, root_key) select name, root_key from fleet.org'])
+      await expect(refusing(work)).rejects.toMatchObject({
+        hint: 'Somebody else wrote the same thing at the same time. Type the command again.',
+      })
+    })
+
+    it.each([
+      [
+        'an older database',
+        `delete from fleet.migration where version = 13`,
+        'brings it up to date: carabiner fleet init',
+      ],
+      [
+        'a database from before a gateway could read its version',
+        `revoke select on fleet.migration from fleet_gateway, fleet_page`,
+        'brings it up to date: carabiner fleet init',
+      ],
+      [
+        'a newer database',
+        `insert into fleet.migration (version, name) values (999, 'later')`,
+        'Update Carabiner',
+      ],
+    ])('about %s, before a machine asks', async (_, change, hint) => {
+      await run(fleet.owner, [change])
+      expect(await typeAs(fleet.gateway, 'serve', '--org', ORG, '--port', '0')).toMatchObject({
+        ...{ code: 1, stderr: expect.stringContaining(hint) },
+      })
     })
 
     it.each([

@@ -20,7 +20,7 @@ import { signedPeople } from '../../src/store/people.js'
 import { madeQuestion } from '../approvals/made-question.js'
 import { type Fleet, joined, madeFleet, ORG, opened, ROOT } from './fleet-scene.js'
 import { Balancer, bundled, GatewayCopy } from './gateway-copies.js'
-import { hasPostgres, Postgres, run } from './postgres.js'
+import { isOurServer, Postgres, run } from './postgres.js'
 
 const MACHINES = 10
 const EACH = 20
@@ -30,7 +30,7 @@ const project = '/somewhere/project'
 const AGAIN_MS = 50
 const WAIT_S = 25
 
-describe.runIf(hasPostgres && process.env.CARABINER_TEST_PG === undefined)('200 questions at once', () => {
+describe.runIf(isOurServer('200 questions at once'))('200 questions at once', () => {
   let server: Postgres
   let fleet: Fleet
   let folder: string

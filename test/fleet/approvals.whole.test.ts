@@ -2,19 +2,24 @@
 
 import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type KeyPair, newKeyPair } from '../../src/files/ed25519.js'
-import { addAnswer, openQuestions } from '../../src/fleet/database/approvals.js'
+import {
+  addAnswer,
+  claimTelling,
+  openQuestions,
+  untoldQuestions,
+} from '../../src/fleet/database/approvals.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { addPeople } from '../../src/fleet/database/people.js'
 import { Bells } from '../../src/fleet/gateway/bells.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
-import { webhook } from '../../src/fleet/gateway/webhook.js'
+import { Webhook } from '../../src/fleet/gateway/webhook.js'
 import { GatewayClient, Refusal } from '../../src/fleet/machine/gateway-client.js'
 import { clientOf } from '../../src/fleet/machine/joining.js'
 import { Mirror } from '../../src/fleet/machine/mirror.js'
@@ -134,6 +139,16 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     expect(records).toEqual(['ann: Allow'])
     await mirror.exchange(0)
     expect(await rows('settled', pending.id)).toMatchObject([{ how: 'used', by_name: 'ann' }])
+  })
+
+  it('keep of what a machine says of who answered only what looks like a name', async () => {
+    const { mirror, raise, client } = await machine()
+    const { pending } = raise('odd name')
+    await mirror.exchange(0)
+    const by = `ann (not signed) <img src=x>\u202e${'x'.repeat(5000)}`
+    await client.ask('settle', { body: { settled: [{ id: pending.id, how: 'denied', by }] } })
+    const [row] = await rows('settled', pending.id)
+    expect(row?.by_name).toBe(`ann (not signed) ·img src·x·${'x'.repeat(92)}`)
   })
 
   it('say who answered on the machine itself, and that it was there', async () => {
@@ -404,56 +419,143 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     })
   })
 
-  it('are told to a webhook once, signed, without the call, however many gateways there are', async () => {
+  describe('and a webhook', () => {
     const messages: { readonly text: string; readonly signature: unknown }[] = []
-    const chat = createServer((request, response) => {
-      request.setEncoding('utf8')
-      let text = ''
-      request.on('data', (part: string) => {
-        text += part
-      })
-      request.on('end', () => {
-        messages.push({ text, signature: request.headers['x-carabiner-signature'] })
-        response.end()
-      })
-    })
-    await new Promise<void>((resolve) => chat.listen(0, '127.0.0.1', resolve))
-    const { port } = chat.address() as AddressInfo
     const troubles: string[] = []
-    const tell = webhook(database, {
-      url: `http://127.0.0.1:${port}/`,
-      secret: 's3cret',
-      page: 'https://fleet.example',
-      onTrouble: (text) => void troubles.push(text),
+    /** What the chat answers. */
+    let status = 200
+    let chat: Server
+    const webhooks: Webhook[] = []
+    /** One of a gateway. */
+    const webhook = () => {
+      const made = new Webhook(database, {
+        url: `http://127.0.0.1:${(chat.address() as AddressInfo).port}/`,
+        secret: 's3cret',
+        page: 'https://fleet.example',
+        onTrouble: (text) => void troubles.push(text),
+      })
+      webhooks.push(made)
+      return made
+    }
+    const told = (id: string) => messages.filter(({ text }) => text.includes(id)).length
+    const isTold = async (id: string) => (await rows('told', id))[0]?.at instanceof Date
+
+    beforeAll(async () => {
+      chat = createServer((request, response) => {
+        request.setEncoding('utf8')
+        let text = ''
+        request.on('data', (part: string) => {
+          text += part
+        })
+        request.on('end', () => {
+          messages.push({ text, signature: request.headers['x-carabiner-signature'] })
+          response.writeHead(status).end()
+        })
+      })
+      await new Promise<void>((resolve) => chat.listen(0, '127.0.0.1', resolve))
+      // Questions of other tests.
+      await run(fleet.owner, ['update fleet.question set expires = clock_timestamp()'])
     })
-    const { mirror, raise, queue } = await machine()
-    const { pending } = raise('webhook')
-    await mirror.exchange(0)
-    for (let i = 0; i < 5; i++) tell(pending.id)
-    await until(async () => messages.length > 0)
-    expect(await rows('told', pending.id)).toHaveLength(1)
-    const [{ text, signature } = { text: '', signature: '' }, ...more] = messages
-    expect(more).toEqual([])
-    expect(signature).toBe(`sha256=${createHmac('sha256', 's3cret').update(text).digest('hex')}`)
-    expect(JSON.parse(text)).toMatchObject({
-      id: pending.id,
-      text: expect.stringMatching(/^m\d+ asks about Bash \(guard\): https:\/\/fleet\.example\//),
+    afterEach(async () => {
+      for (const one of webhooks.splice(0)) await one.end()
+      await run(fleet.owner, ['update fleet.question set expires = clock_timestamp()'])
+      status = 200
+      messages.length = 0
+      troubles.length = 0
     })
-    expect(JSON.parse(text)).toMatchObject({
-      link: `https://fleet.example/${addressOf('approvals', pending.id)}`,
+    afterAll(() => new Promise((resolve) => chat.close(resolve)))
+
+    it('that is told once, signed, without the call, however many gateways there are', async () => {
+      const { mirror, raise, queue } = await machine()
+      const { pending } = raise('webhook')
+      await mirror.exchange(0)
+      for (let i = 0; i < 5; i++) webhook().look()
+      await until(() => isTold(pending.id))
+      for (const one of webhooks) one.look()
+      const [{ text, signature } = { text: '', signature: '' }, ...more] = messages
+      expect(more).toEqual([])
+      expect(signature).toBe(`sha256=${createHmac('sha256', 's3cret').update(text).digest('hex')}`)
+      expect(JSON.parse(text)).toMatchObject({
+        id: pending.id,
+        text: expect.stringMatching(/^m\d+ asks about Bash \(guard\): https:\/\/fleet\.example\//),
+        link: `https://fleet.example/${addressOf('approvals', pending.id)}`,
+      })
+      expect(text).not.toContain('make deploy')
+      const hostile = `<https://evil.example|Allow> [Allow](https://evil.example) @everyone <!here> *x* ${'y'.repeat(500)}`
+      const call = { tool_name: hostile, tool_input: {} }
+      const other = queue.raise(madeQuestion({ session: 'hostile', call, hook: hostile }), { project })
+      await mirror.exchange(0)
+      for (const one of webhooks) one.look()
+      await until(() => isTold(other.id))
+      const [said, ...links] = JSON.parse(messages[1]?.text ?? '{}').text.split('https://')
+      expect(said).toMatch(/^[\p{L}\p{N}_:#, ()·…-]{1,300}$/u)
+      expect(links).toEqual([`fleet.example/#/approvals/${other.id}`])
+      expect(messages).toHaveLength(2)
+      expect(troubles).toEqual([])
     })
-    expect(text).not.toContain('make deploy')
-    const hostile = `<https://evil.example|Allow> [Allow](https://evil.example) @everyone <!here> *x* ${'y'.repeat(500)}`
-    const call = { tool_name: hostile, tool_input: {} }
-    const other = queue.raise(madeQuestion({ session: 'hostile', call, hook: hostile }), { project })
-    await mirror.exchange(0)
-    tell(other.id)
-    await until(async () => messages.length > 1)
-    const [said, ...links] = JSON.parse(messages[1]?.text ?? '{}').text.split('https://')
-    expect(said).toMatch(/^[\p{L}\p{N}_:#, ()·…-]{1,300}$/u)
-    expect(links).toEqual([`fleet.example/#/approvals/${other.id}`])
-    expect(troubles).toEqual([])
-    await new Promise((resolve) => chat.close(resolve))
+
+    it('that does not answer with 2xx is told again, also by another gateway, until it does', async () => {
+      status = 500
+      const { mirror, raise } = await machine()
+      const { pending } = raise('refusing')
+      await mirror.exchange(0)
+      const one = webhook()
+      one.look()
+      await until(async () => troubles.length > 0)
+      expect(troubles[0]).toContain(
+        `not told of ${pending.id}: it answers with status 500; it is tried again in 1 s`,
+      )
+      expect(await isTold(pending.id)).toBe(false)
+      await one.end()
+      status = 200
+      webhook().look()
+      await until(() => isTold(pending.id))
+      expect(told(pending.id)).toBeGreaterThan(1)
+      expect(await rows('told', pending.id)).toMatchObject([{ tries: told(pending.id) }])
+    })
+
+    it('is told nothing of a question that is over', async () => {
+      status = 500
+      const { mirror, raise } = await machine()
+      const { pending } = raise('over')
+      await mirror.exchange(0)
+      webhook().look()
+      await until(async () => troubles.length > 0)
+      expect(await untoldQuestions(database, 10)).toMatchObject([{ id: pending.id }])
+      await run(fleet.owner, [
+        `update fleet.question set expires = clock_timestamp() where id = '${pending.id}'`,
+      ])
+      expect(await untoldQuestions(database, 10)).toEqual([])
+    })
+
+    it('that a gateway was about to tell when it ended is told by another', async () => {
+      const { mirror, raise } = await machine()
+      const { pending } = raise('ended')
+      await mirror.exchange(0)
+      expect(await claimTelling(database, pending.id, 30_000)).toBe(1)
+      expect(await claimTelling(database, pending.id, 30_000)).toBeUndefined()
+      expect((await untoldQuestions(database, 10))[0]?.inMs).toBeGreaterThan(0)
+      await run(fleet.owner, [`update fleet.told set again = clock_timestamp() where id = '${pending.id}'`])
+      webhook().look()
+      await until(() => isTold(pending.id))
+      expect(told(pending.id)).toBe(1)
+      expect(await claimTelling(database, pending.id, 0)).toBeUndefined()
+    })
+
+    it('is told of what was asked while no notification arrived', async () => {
+      const { mirror, raise } = await machine()
+      const { pending } = raise('missed')
+      await mirror.exchange(0)
+      const own = new Bells()
+      const end = new AbortController()
+      const one = webhook()
+      own.onAsked(() => one.look())
+      const listens = own.listen(database, 1, end.signal)
+      await until(() => isTold(pending.id))
+      end.abort()
+      await listens
+      expect(told(pending.id)).toBe(1)
+    })
   })
 
   describe('forged by a gateway or an administrator of the database', () => {

@@ -7,18 +7,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FileAuditLog } from '../../src/store/audit/file-audit.js'
-import { runs } from '../property/runs.js'
+import { isLarge, runs } from '../property/runs.js'
 import { type Fleet, joined, madeFleet, ORG } from './fleet-scene.js'
 import { bundled, GatewayCopy } from './gateway-copies.js'
-import { hasPostgres, Postgres, run } from './postgres.js'
+import { isOurServer, Postgres, run } from './postgres.js'
 
 const MACHINES = 20
 const EACH = runs(100_000) / MACHINES
 /** Processes of machines at one time. */
 const AT_ONCE = 4
 
-// A server that somebody else runs is not ours to kill.
-describe.runIf(hasPostgres && process.env.CARABINER_TEST_PG === undefined)('chaos', () => {
+describe.runIf(isOurServer('chaos'))('chaos', () => {
   let server: Postgres
   let fleet: Fleet
   let folder: string
@@ -76,6 +75,7 @@ describe.runIf(hasPostgres && process.env.CARABINER_TEST_PG === undefined)('chao
     })
     // As many kills as the machines need turns: each turn kills one of the three kinds.
     let servers = 0
+    const copies = gateways.map(() => 0)
     for (let turn = 0; !isOver; turn++) {
       await Promise.race([everything, new Promise((resolve) => setTimeout(resolve, 1500))])
       if (isOver) break
@@ -83,13 +83,22 @@ describe.runIf(hasPostgres && process.env.CARABINER_TEST_PG === undefined)('chao
         server.kill()
         server.up()
         servers++
-      } else if (turn % 4 === 1) gateways[turn % 2]?.kill()
-      else if (turn < 30) [...running][turn % Math.max(running.size, 1)]?.kill('SIGKILL')
+      } else if (turn % 4 === 1) {
+        const which = Math.floor(turn / 4) % gateways.length
+        gateways[which]?.kill()
+        copies[which] = (copies[which] ?? 0) + 1
+      } else if (turn < 30) [...running][turn % Math.max(running.size, 1)]?.kill('SIGKILL')
     }
     await everything
     expect(told).toBe('')
     expect(killed).toBeGreaterThan(0)
-    console.log(`chaos: ${killed} machines and ${servers} servers were killed`)
+    console.log(
+      `chaos: ${killed} machines, ${copies.join(' and ')} gateways and ${servers} servers were killed`,
+    )
+    if (isLarge) {
+      expect(servers).toBeGreaterThan(0)
+      expect(Math.min(...copies)).toBeGreaterThan(0)
+    }
     const [row] = await run(fleet.owner, [
       `select count(*)::int as records, count(distinct (chain, seq))::int as distinct,
         (select count(*)::int from fleet.evidence) as evidence, (select max(epoch) from fleet.chain) as epochs from fleet.record`,

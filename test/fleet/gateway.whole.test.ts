@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newKeyPair } from '../../src/files/ed25519.js'
+import { newKeyPair, signatureOf } from '../../src/files/ed25519.js'
 import { userPlace } from '../../src/files/fleet-places.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
@@ -14,7 +14,7 @@ import { tokenFrom, tokenText } from '../../src/fleet/join-token.js'
 import { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
 import { clientOf, joinFleet, leaveFleet } from '../../src/fleet/machine/joining.js'
 import { type Member, readMember } from '../../src/fleet/machine/membership.js'
-import { ROUTES, type RouteName } from '../../src/fleet/protocol.js'
+import { joinText, ROUTES, type RouteName } from '../../src/fleet/protocol.js'
 import { SIGNATURE_HEADER, signedHeader } from '../../src/fleet/signed-request.js'
 import { madeAuthority } from './authority.js'
 import { type Fleet, joined, madeFleet, madeLines, madeToken, opened } from './fleet-scene.js'
@@ -274,8 +274,63 @@ describe.runIf(hasPostgres)('the gateway', () => {
     client.close()
   })
 
+  describe('a value that PostgreSQL does not take', () => {
+    const REPORT = {
+      ...{ carabiner: '1.0.0', time: '2026-11-18T10:00:00Z', binding: true, agents: [], missing: [] },
+    }
+    const HASH = '0'.repeat(64)
+    it.each<[string, RouteName, object]>([
+      ['a NUL', 'report', { ...REPORT, problem: 'a\0b' }],
+      ['half a character', 'report', { ...REPORT, problem: 'a\ud800b' }],
+      ['half a character in a list', 'report', { ...REPORT, missing: ['\udc00'] }],
+      ['a NUL in a name', 'settle', { settled: [{ id: 'k7f3-9qxd', how: 'used', by: '\0' }] }],
+      ['a large number', 'evidence', { log: LOG, epoch: 2 ** 40, kind: 'fork', seq: 1, held: HASH }],
+      ['a large version', 'policy', { root: 2 ** 40, timestamp: 1 }],
+    ])('is refused for good: %s', async (_, route, body) => {
+      const before = trouble.length
+      const client = clientOf(await member())
+      await expect(client.ask(route, { body })).rejects.toMatchObject({ code: 'INVALID' })
+      client.close()
+      expect(trouble.slice(before)).toEqual([])
+    })
+
+    it('is refused for good to somebody who wants to join', async () => {
+      const key = newKeyPair()
+      const asked = { token: '\0', name: 'odd', key: key.publicKey.toString('base64url') }
+      const signature = signatureOf(key, joinText(asked)).toString('base64url')
+      const response = await fetch(`${listening.url}/v1/join`, {
+        method: 'POST',
+        body: JSON.stringify({ ...asked, secret: 's', signature }),
+      })
+      expect(response.status).toBe(400)
+    })
+
+    it('is taken as the text that it is where it only looks like one', async () => {
+      const client = clientOf(await member())
+      expect(await client.ask('report', { body: { ...REPORT, problem: 'C:\\u0000 😀' } })).toEqual({})
+      client.close()
+    })
+  })
+
+  it('says what to do about a chain that cannot begin', async () => {
+    const one = await member()
+    const { text } = madeLines([{ session: 's' }])
+    await expect(append(one, `${text}\n`, `log=${LOG}&epoch=5`)).rejects.toThrow(
+      'has no chain 5 that could go on or begin now. Ship again: carabiner fleet ship.',
+    )
+  })
+
   it('refuses unknown routes and requests that are too large', async () => {
+    const before = trouble.length
     expect((await fetch(`${listening.url}/v1/other`)).status).toBe(404)
+    for (const path of ['//', '//v1/machine', '///', 'http://%', '*']) {
+      const status = new Promise((resolve, reject) => {
+        const sent = httpRequest(listening.url, { path }, (response) => resolve(response.resume().statusCode))
+        sent.on('error', reject).end()
+      })
+      expect([path, await status]).toEqual([path, 404])
+    }
+    expect(trouble.slice(before)).toEqual([])
     const response = await fetch(`${listening.url}/v1/join`, { method: 'POST', body: 'x'.repeat(20_000) })
     expect(response.status).toBe(413)
   })

@@ -148,19 +148,27 @@ describe.runIf(hasPostgres)('the state of machines', () => {
   it('are shown on the page with a roll-out whose signatures were checked, or with the reason why not', async () => {
     const own = await madeFleet(server)
     const [admin, page] = [await opened(own.admin), await opened(own.page)]
-    const shown = async () => {
+    const shown = async (load?: () => Promise<never>) => {
       const asked = { query: new URLSearchParams() } as never
-      return (await policyAnswers(page)['GET api/policy']?.answer(asked)) as PolicyView
+      return (await policyAnswers(page, load)['GET api/policy']?.answer(asked)) as PolicyView
     }
     try {
       expect(await shown()).toMatchObject({ groups: [] })
       await publish(admin, numbered(1, ONE_RING))
       expect(await shown()).toMatchObject({ groups: [{ rings: [{ name: '1', enforced: 1 }] }] })
       expect((await shown()).doubt).toBeUndefined()
+      expect(await shown()).not.toHaveProperty('shadows')
+      const missing = () => Promise.reject(new Error('the package @tufjs/models is missing'))
+      expect((await shown(missing)).doubt).toEqual({
+        kind: 'unchecked',
+        why: 'could not be checked here: install @tufjs/models beside Carabiner',
+      })
       await run(own.owner, [
         `update fleet.policy_file set target = replace(target, '"machines":["*"]', '"machines":["x"]') where role = 'rollout'`,
       ])
-      expect((await shown()).doubt).toContain('rollout.json has another digest')
+      expect((await shown()).doubt).toMatchObject({
+        ...{ kind: 'wrong', why: expect.stringContaining('rollout.json has another digest') },
+      })
     } finally {
       await admin.close()
       await page.close()
@@ -197,13 +205,21 @@ describe.runIf(hasPostgres)('the state of machines', () => {
       await client.ask('append', { query: `log=${'b'.repeat(32)}&epoch=1`, body: Buffer.from(`${text}\n`) })
       client.close()
     }
-    const table = await shadowsIn(asAdmin, new Date('2026-01-01'), 8)
+    const since = new Date('2026-01-01')
+    const { table } = await shadowsIn(asAdmin, { since, version: 8 })
     expect(table.rows()).toMatchObject([
       { version: 8, what: 'rule no-push', would: 'deny', calls: 4, changed: 4, machines: ['one', 'two'] },
     ])
-    expect((await shadowsIn(asAdmin, new Date('2026-01-01'))).rows().map(({ version }) => version)).toEqual([
-      9, 8,
-    ])
-    expect((await shadowsIn(asAdmin, new Date('2027-01-01'))).rows()).toEqual([])
+    const all = await shadowsIn(asAdmin, { since })
+    expect(all.table.rows().map(({ version }) => version)).toEqual([9, 8])
+    expect(all.cutAt).toBeUndefined()
+    const few = await shadowsIn(asAdmin, { since, lookAt: 2 })
+    expect(few.table.trials().reduce((sum, { calls }) => sum + calls, 0)).toBe(2)
+    expect(few.cutAt).toBe('2026-11-18T06:00:00.000Z')
+    expect((await shadowsIn(asAdmin, { since: new Date('2027-01-01') })).table.rows()).toEqual([])
+    const page = await opened(fleet.page)
+    const answer = () => policyAnswers(page)['GET api/policy/shadows']?.answer({} as never)
+    expect(await answer()).toMatchObject({ days: 30, trials: expect.any(Array) })
+    await page.close()
   })
 })

@@ -8,13 +8,13 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { madeAuthority } from './authority.js'
 import { hasNamespaces, Namespace, type Ran, type User } from './namespace.js'
-import { hasPostgres, Postgres, run } from './postgres.js'
+import { isOurServer, Postgres, run } from './postgres.js'
 
 const PORT = 8443
 const ETC = '/etc/carabiner'
 
 /** A server that somebody else runs cannot be reached from another network. */
-const canRun = hasPostgres && hasNamespaces && process.env.CARABINER_TEST_PG === undefined
+const canRun = isOurServer('two machines and a gateway') && hasNamespaces
 
 describe.runIf(canRun)('two machines and a gateway', () => {
   let server: Postgres

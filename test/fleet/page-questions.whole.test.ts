@@ -120,6 +120,11 @@ describe.runIf(hasPostgres)('questions on the page of a gateway', () => {
     expect([late.status, asJson(late).problem]).toEqual([409, 'This was answered already by ben'])
   })
 
+  it('refuses an id that no database takes', async () => {
+    expect((await deny(ann, '\0')).status).toBe(400)
+    expect(page.problems).toEqual([])
+  })
+
   it('lets a viewer look, and nothing else', async () => {
     const { id } = await machine()
     expect((await deny(vic, id)).status).toBe(403)

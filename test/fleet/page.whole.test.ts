@@ -19,6 +19,10 @@ const LINES = [
   ),
 ].flatMap(([, block = '']) => block.trim().split('\n'))
 
+/** What another process does happens a moment later. */
+const soon = (isSo: () => boolean | Promise<boolean>) =>
+  vi.waitUntil(isSo, { timeout: 120_000, interval: 200 })
+
 interface Ran {
   readonly code: number
   readonly out: string
@@ -186,12 +190,11 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
       undefined,
       JSON.stringify({ session_id: 'of-ann', reason: 'other' }),
     )
-    const shipped = async (wanted: number) => {
-      for (let records = 0; records < wanted; ) {
+    const shipped = (wanted: number) =>
+      soon(async () => {
         const [row] = await run(owner, ['select count(*)::int as records from fleet.record'])
-        records = Number(row?.records)
-      }
-    }
+        return Number(row?.records) >= wanted
+      })
     await shipped(3)
 
     expect(await type(next('carabiner fleet audit --decision deny'))).toEqual({
@@ -232,8 +235,9 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     const follower = started(follow, 'bob')
     const more = JSON.stringify({ session_id: 'of-bob-2', tool_name: 'Bash', tool_input: { command: 'ls' } })
     expect(await type('carabiner fire PreToolUse', 'bob', undefined, more)).toMatchObject({ code: 0 })
-    for (let found = 0; found === 0; )
-      found = (await run(owner, [`select 1 from fleet.record where session = 'of-bob-2'`])).length
+    await soon(
+      async () => (await run(owner, [`select 1 from fleet.record where session = 'of-bob-2'`])).length > 0,
+    )
     expect(await ended(follower)).toBe(0)
 
     // An approver with a key of her own, and one question of a machine, which she allows from elsewhere.
@@ -271,8 +275,8 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
         .replace('k7f3-9qxd', id),
     )
     // A process of its own sends the question.
-    for (let shown = ''; !shown.includes(id); ) shown = (await type(approvals, 'pia')).out
-    await vi.waitUntil(() => chat.messages.length > 0, { timeout: 60_000 })
+    await soon(async () => (await type(approvals, 'pia')).out.includes(id))
+    await soon(() => chat.messages.length > 0)
     expect(JSON.parse(chat.messages[0]?.body ?? '')).toMatchObject({
       link: `https://fleet.example:8443/#/approvals/${id}`,
     })
@@ -284,7 +288,7 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     )
     expect(await type(`${allow} --yes`, 'pia')).toMatchObject({ code: 0 })
     expect((await type(`${deny} ${allow.split('allow')[1]}`, 'pia')).code).toBe(1)
-    for (let code = 3; code !== 0; ) code = (await fire()).code
+    await soon(async () => (await fire()).code === 0)
     const second = /fleet answer (\w{4}-\w{4}) allow/.exec((await fire()).out)?.[1] ?? ''
     expect(await type(`carabiner approvals deny ${second}`, 'ann')).toMatchObject({ code: 0 })
     expect(await type(ship, 'ann')).toMatchObject({ code: 0 })

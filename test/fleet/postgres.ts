@@ -23,6 +23,13 @@ if (!hasPostgres)
     'SKIPPED: tests of the fleet, which need PostgreSQL: install postgresql, or set CARABINER_TEST_PG',
   )
 
+/** Whether the server is ours to kill and to reach, for these tests. One that somebody else runs is not. */
+export function isOurServer(tests: string): boolean {
+  if (hasPostgres && GIVEN !== undefined)
+    console.warn(`SKIPPED: tests of ${tests}, which need a PostgreSQL of their own: unset CARABINER_TEST_PG`)
+  return hasPostgres && GIVEN === undefined
+}
+
 /** The server refuses to run as root. */
 const USER = process.getuid?.() === 0 ? 'nobody' : undefined
 

@@ -88,29 +88,32 @@ describe.runIf(hasPostgres)('row-level security', () => {
   it('binds every role: none is the owner of a table, or exempt', async () => {
     const exempt = await rows<{ rolname: string }>(
       fleet.owner,
-      `select rolname from pg_roles where rolname ~ '^(fleet|a)_(gateway|auditor|admin)$' and
+      `select rolname from pg_roles where rolname ~ '^(fleet|a)_(gateway|page|auditor|admin)$' and
         (rolsuper or rolbypassrls or oid in (select relowner from pg_class where relnamespace = 'fleet'::regnamespace))`,
     )
     expect(exempt).toEqual([])
   })
 
-  it.each(['gateway', 'auditor', 'admin'] as const)('shows the %s rows of one organisation', async (role) => {
-    const url = fleet[role]
-    const seen: string[] = []
-    for (const table of tables) {
-      const sql = `select array_agg(distinct org) as orgs from fleet.${table}`
-      const orgs = async (...before: string[]) =>
-        (await rows<{ orgs: readonly number[] | null }>(url, ...before, sql))[0]?.orgs
-      try {
-        expect([table, await orgs()]).toEqual([table, null])
-      } catch (error) {
-        expect(String(error)).toMatch(/permission denied/)
-        continue
+  it.each(['gateway', 'page', 'auditor', 'admin'] as const)(
+    'shows the %s rows of one organisation',
+    async (role) => {
+      const url = fleet[role]
+      const seen: string[] = []
+      for (const table of tables) {
+        const sql = `select array_agg(distinct org) as orgs from fleet.${table}`
+        const orgs = async (...before: string[]) =>
+          (await rows<{ orgs: readonly number[] | null }>(url, ...before, sql))[0]?.orgs
+        try {
+          expect([table, await orgs()]).toEqual([table, null])
+        } catch (error) {
+          expect(String(error)).toMatch(/permission denied/)
+          continue
+        }
+        expect([table, await orgs(`select fleet.enter('${ORG}')`)]).toEqual([table, [own]])
+        seen.push(table)
       }
-      expect([table, await orgs(`select fleet.enter('${ORG}')`)]).toEqual([table, [own]])
-      seen.push(table)
-    }
-    expect(seen).toContain('machine')
-    expect(seen.includes('record')).toBe(role !== 'gateway')
-  })
+      expect(seen).toContain('machine')
+      expect(seen.includes('record')).toBe(role !== 'gateway')
+    },
+  )
 })

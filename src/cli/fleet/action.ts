@@ -104,6 +104,7 @@ const UNPREPARED = 'Its owner prepares it, or brings it up to date: carabiner fl
 
 /** By the code of PostgreSQL. */
 const HINTS: Readonly<Record<string, string>> = {
+  '23505': 'Somebody else wrote the same thing at the same time. Type the command again.',
   '28000': 'Check the user in its address, and that pg_hba.conf of the server lets them in.',
   '28P01': 'Check the user and the password in its address.',
   '3D000': 'Check the name of the database in its address, or create it with createdb.',

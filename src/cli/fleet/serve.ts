@@ -8,10 +8,11 @@ import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { callerEnv, callerPath } from '../../files/caller.js'
 import { type Database, openDatabase } from '../../fleet/database/connection.js'
+import { checkSchema } from '../../fleet/database/migrate.js'
 import { Bells } from '../../fleet/gateway/bells.js'
 import { gateway } from '../../fleet/gateway/gateway.js'
 import { isNumeric, type Listening, listen } from '../../fleet/gateway/listener.js'
-import { webhook } from '../../fleet/gateway/webhook.js'
+import { Webhook, type WebhookOptions } from '../../fleet/gateway/webhook.js'
 import { isLoopback } from '../../fleet/protocol.js'
 import { type FleetPage, fleetPage } from '../../page/fleet/fleet-page.js'
 import { Interruption } from '../interruption.js'
@@ -29,7 +30,7 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
   const { host = '127.0.0.1' } = options
   const port = portOf(options.port)
   const origin = pageOf(options.page)
-  const secret = secretOf(options)
+  const told = webhookOf(options, origin)
   const url = databaseUrl(options)
   const org = orgOf(options)
   const tell = (text: string) => void output.complain([`carabiner: ${visible(text)}`])
@@ -42,6 +43,7 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
     // A wrong address or role is told now, not to the first machine.
     try {
       await checkMay(opened, APPENDS, 'serve the gateway', 'fleet_gateway')
+      await checkSchema(opened)
       return opened
     } catch (error) {
       await opened.close()
@@ -50,20 +52,17 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
   })
   const interruption = new Interruption(given)
   const bells = new Bells()
+  const webhook = told && new Webhook(database, { ...told, onTrouble: tell })
   setFlagsFromString(SMALL_HEAP)
   try {
     const machines = gateway({ database, bells, onTrouble: tell })
     const page = origin === undefined ? undefined : await pageAt(origin, { database, org, tell })
     if (page) bells.onChanged(() => page.changed())
     const server = await opened(host, port, tls, page ? beside(machines, page) : machines)
-    if (secret !== undefined && options.webhook !== undefined)
-      bells.onAsked(
-        webhook(database, {
-          ...{ url: options.webhook, secret, page: origin ?? server.url, onTrouble: tell },
-        }),
-      )
+    bells.onAsked(() => webhook?.look())
+    webhook?.look()
     const [row] = await database.rows<{ org: number }>('select fleet.own_org() as org')
-    const listening = bells.listen(database, row?.org ?? 0, interruption.signal)
+    const listening = bells.listen(database, row?.org ?? 0, interruption.signal, tell)
     await output.result({ url: server.url, org, ...(page && { page: origin }) }, () => [
       `the gateway of ${org} listens on ${server.url}; Ctrl-C stops it`,
       ...(page ? [`  people find its page at ${origin}`] : []),
@@ -77,6 +76,7 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
     await server.close()
   } finally {
     interruption.end(true)
+    await webhook?.end()
     await database.close()
   }
   return EXIT.ok
@@ -132,13 +132,21 @@ function isOwn(name: string): boolean {
 
 const SECRET_VARIABLE = 'CARABINER_FLEET_WEBHOOK_SECRET'
 
-/** Of the webhook, which knows by it who sends. */
-function secretOf({ webhook: url }: Given['options']): string | undefined {
+/** Its messages link to the page, so there must be one. */
+function webhookOf(
+  { webhook: url }: Given['options'],
+  page: string | undefined,
+): Omit<WebhookOptions, 'onTrouble'> | undefined {
   if (url === undefined) return undefined
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw usage('--webhook must be an address that begins with https://')
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' }
+  if (protocol !== 'https:' && !(protocol === 'http:' && isOwn(hostname)))
+    throw usage(
+      '--webhook must be an address that begins with https://, or with http:// on this machine, such as http://localhost:3000',
+    )
+  if (page === undefined)
+    throw usage('--webhook needs --page: its messages link to the page, such as https://fleet.example')
   const secret = callerEnv()[SECRET_VARIABLE]
-  if (secret) return secret
+  if (secret) return { url, secret, page }
   throw usage(`Set ${SECRET_VARIABLE}: it signs what the webhook is sent`)
 }
 

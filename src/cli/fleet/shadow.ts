@@ -25,7 +25,7 @@ export async function run({ options, words: [wanted], output }: Given): Promise<
     throw usage(`Which version? Type carabiner fleet shadow 8, not ${JSON.stringify(wanted)}`)
   const since = sinceOf(options.since ?? '30d')
   const table = isAboutAll(options)
-    ? await withDatabase(options, (database) => shadowsIn(database, since, version))
+    ? (await withDatabase(options, (database) => shadowsIn(database, { since, version }))).table
     : ownShadows(since, version)
   const [rows, trials] = [table.rows(), table.trials()]
   return output.result({ since: since.toISOString(), trials, rows }, (paint) =>

@@ -235,8 +235,35 @@ export async function reject(
   if (row?.reject) wake(database, `asked ${id}`)
 }
 
-/** True to one caller: who tells a webhook of this question. */
-export async function mayTell(database: Database, id: string): Promise<boolean> {
-  const [row] = await database.rows<{ tell: boolean }>('select fleet.tell($1)', [id])
-  return row?.tell ?? false
+export interface UntoldQuestion {
+  readonly id: string
+  /** When somebody may tell it, in milliseconds from now. */
+  readonly inMs: number
+}
+
+/** Open questions that a webhook has not taken, the first to tell first. */
+export async function untoldQuestions(database: Database, most: number): Promise<readonly UntoldQuestion[]> {
+  return database.prepared<UntoldQuestion & { id: string }>(
+    `select q.id, coalesce(greatest(extract(epoch from t.again - clock_timestamp()) * 1000, 0), 0)::float8 as "inMs"
+      from fleet.question q left join fleet.told t using (org, id)
+      where ${OPEN} and t.at is null order by "inMs", q.asked, q.id limit $1`,
+    [most],
+  )
+}
+
+/** Returns how often it was tried, with this time. Undefined if somebody else tells it, or has told it. */
+export async function claimTelling(database: Database, id: string, ms: number): Promise<number | undefined> {
+  const [row] = await database.prepared<{ tries: number | null }>(
+    `select fleet.claim_telling($1, $2 * interval '1 millisecond') as tries`,
+    [id, ms],
+  )
+  return row?.tries ?? undefined
+}
+
+/** `pauseMs`: nobody tries again before. Absent: the webhook has taken it. */
+export async function endTelling(database: Database, id: string, pauseMs?: number): Promise<void> {
+  await database.prepared(`select fleet.end_telling($1, $2 * interval '1 millisecond')`, [
+    id,
+    pauseMs ?? null,
+  ])
 }

@@ -1,5 +1,6 @@
 // Connections to the database of a fleet. The package pg is loaded here, and only when one is opened.
 
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Pool, PoolClient, QueryResultRow } from 'pg'
 import { textOf } from '../../core/base/errors.js'
@@ -28,8 +29,20 @@ export interface DatabaseOptions {
   readonly onLost?: (error: Error) => void
 }
 
+export interface ListenOptions {
+  readonly signal: AbortSignal
+  /** Called with the reason when no notification arrives, and without one when they arrive again. */
+  readonly onChange?: (error: unknown) => void
+}
+
 /** Before a lost connection is made again. */
 const AGAIN_MS = 500
+/** A notification to oneself. */
+const PROBE = 'probe'
+/** How long it may be on its way. */
+const PROBE_MS = 10_000
+const UNHEARD =
+  'PostgreSQL takes LISTEN, but a notification did not arrive; a pooler in front of it must pool sessions, not transactions'
 
 /** Of prepared statements, by their text. */
 const names = new Map<string, string>()
@@ -77,18 +90,26 @@ export class Database {
 
   /**
    * Calls `heard` for each notification until the signal is aborted, on a connection of its own. A lost connection is made
-   * again, and then `heard` is called without anything: something may have been missed.
+   * again, and then `heard` is called without anything: something may have been missed. `onChange` is told once why no
+   * notification arrives, and nothing when they arrive again.
    */
   async listen(
     channel: string,
     heard: (payload: string | undefined) => void,
-    signal: AbortSignal,
+    { signal, onChange = () => {} }: ListenOptions,
   ): Promise<void> {
+    let isDeaf = false
+    const arrives = () => {
+      if (isDeaf) onChange(undefined)
+      isDeaf = false
+    }
     while (!signal.aborted) {
       try {
-        await this.#listenOnce(channel, heard, signal)
-      } catch {
-        // The database is away. Whoever waits looks at the rows when their time is up.
+        await this.#listenOnce(channel, { heard, arrives }, signal)
+      } catch (error) {
+        // Whoever waits looks at the rows when their time is up.
+        if (!isDeaf && !signal.aborted) onChange(error)
+        isDeaf = true
       }
       if (!signal.aborted) await setTimeout(AGAIN_MS, undefined, { signal }).catch(() => {})
     }
@@ -97,24 +118,44 @@ export class Database {
   /** Until the connection is lost, which it gives back: four that stay out would be all there are. */
   async #listenOnce(
     channel: string,
-    heard: (payload: string | undefined) => void,
+    { heard, arrives }: { heard: (payload: string | undefined) => void; arrives: () => void },
     signal: AbortSignal,
   ): Promise<void> {
     const client = await this.#pool.connect()
     let end = () => {}
-    const lost = new Promise<void>((resolve) => {
+    let fail = (_: Error) => {}
+    const lost = new Promise<void>((resolve, reject) => {
       end = resolve
+      fail = reject
     })
+    const probe = `${PROBE} ${randomUUID()}`
+    let isProven = false
+    let timer: NodeJS.Timeout | undefined
     try {
       client.on('error', end)
       client.on('end', end)
       signal.addEventListener('abort', end, { once: true })
       if (signal.aborted) return
-      client.on('notification', ({ payload }) => heard(payload ?? ''))
+      client.on('notification', ({ payload = '' }) => {
+        if (payload === probe) {
+          isProven = true
+          clearTimeout(timer)
+          arrives()
+        } else if (!payload.startsWith(PROBE)) heard(payload)
+      })
       await client.query(`listen ${channel}`)
       heard(undefined)
+      // A pooler that pools transactions takes LISTEN, and loses what is heard. So this one is sent on another connection.
+      this.#pool.query('select pg_notify($1, $2)', [channel, probe]).then(
+        () => {
+          if (!isProven) timer = globalThis.setTimeout(() => fail(new Error(UNHEARD)), PROBE_MS).unref()
+        },
+        // All other connections are busy, or the database is away: then this one is lost, too.
+        () => {},
+      )
       await lost
     } finally {
+      clearTimeout(timer)
       signal.removeEventListener('abort', end)
       client.release(true)
     }
@@ -154,6 +195,11 @@ export async function openDatabase({
   // Without a listener, a connection that is lost while nobody uses it would end the process.
   pool.on('error', onLost)
   return new Database(pool)
+}
+
+/** Whether PostgreSQL refuses a value itself: it would do so again. Its codes of this kind begin with 22. */
+export function isDataException(error: unknown): boolean {
+  return /^22[0-9A-Z]{3}$/.test(String((error as { readonly code?: unknown } | null)?.code))
 }
 
 /** One connection without an organisation, for the owner of the tables. */

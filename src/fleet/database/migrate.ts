@@ -1,6 +1,6 @@
 // Brings the database up to date: each migration once, in order, whoever else does the same at that moment.
 
-import { type Client, Unready } from './connection.js'
+import { type Client, type Database, Unready } from './connection.js'
 import { MIGRATIONS, type Migration } from './migrations.js'
 
 /** Any number, as long as it stays the same: PostgreSQL keeps others waiting who use it. */
@@ -41,12 +41,40 @@ async function apply(client: Client, version: number, name: string, sql: string)
   }
 }
 
+/** Throws unless the database has exactly the version that this program knows. */
+export async function checkSchema(database: Database): Promise<void> {
+  const newest = await versionOf(database)
+  checkVersion(newest ?? 0)
+  if (newest === KNOWN) return
+  const found = newest === undefined ? 'an older version' : `version ${newest}`
+  throw new Unready(
+    `it has ${found}, and this version of Carabiner needs ${KNOWN}`,
+    'Its owner brings it up to date: carabiner fleet init.',
+  )
+}
+
+/** Undefined before migration 13, which lets a gateway read it. */
+async function versionOf(database: Database): Promise<number | undefined> {
+  try {
+    const [row] = await database.rows<{ newest: number }>(
+      'select coalesce(max(version), 0) as newest from fleet.migration',
+    )
+    return row?.newest
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === INSUFFICIENT_PRIVILEGE) return undefined
+    throw error
+  }
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+const KNOWN = MIGRATIONS.at(-1)?.version ?? 0
+
 /** A newer gateway has changed the database in ways that this version does not know. */
 function checkVersion(newest: number): void {
-  const known = MIGRATIONS.at(-1)?.version ?? 0
-  if (newest > known)
+  if (newest > KNOWN)
     throw new Unready(
-      `it has version ${newest}, and this version of Carabiner knows ${known}`,
+      `it has version ${newest}, and this version of Carabiner knows ${KNOWN}`,
       'Update Carabiner: npm install -g carabiner.',
     )
 }

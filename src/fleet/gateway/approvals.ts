@@ -19,10 +19,11 @@ import {
   reject,
   settle,
 } from '../database/approvals.js'
-import type { Database } from '../database/connection.js'
+import { type Database, isDataException } from '../database/connection.js'
 import { newestPeople, readList, type UncheckedPeople } from '../database/people.js'
 import {
   type AskAnswer,
+  isStorable,
   MOST_WAIT_S,
   QUESTION_ID,
   type QuestionsAnswer,
@@ -79,8 +80,9 @@ async function asked(database: Database, machine: string, body: string): Promise
   if (callDigest(question.event, question.call) !== question.digest)
     throw new GatewayRefusal('INVALID', 'The question shows another call than the one it asks about')
   const { people = 1 } = question
-  // PostgreSQL has no NUL in its texts; JSON writes it as an escape.
-  if (body.includes('\0')) throw new GatewayRefusal('INVALID', 'The request is not JSON')
+  // The body is kept as it was sent, with its escapes. An option becomes a text of an answer.
+  if (!question.options.every(isStorable))
+    throw new GatewayRefusal('INVALID', 'The question offers an answer with a NUL or half a character')
   return addQuestion(database, machine, { id, body, people, expires })
 }
 
@@ -103,7 +105,7 @@ export const sync: Handler = async (request): Promise<SyncAnswer> => {
   for (const body of asks)
     await asked(database, machine, body).catch((error: unknown) => {
       // The machine sends it again, alone, and is told why it is refused.
-      if (!(error instanceof GatewayRefusal)) throw error
+      if (!(error instanceof GatewayRefusal) && !isDataException(error)) throw error
     })
   for (const one of settled) await settle(database, machine, one)
   const seconds = Math.min(Number(query.get('wait') ?? 0) || 0, MOST_WAIT_S)
@@ -143,7 +145,7 @@ const settlement: Reader<SettleRequest['settled'][number]> = (value, where) => {
   return {
     id: questionId(fields.id, `${where}.id`),
     how: oneOf(...SETTLED)(fields.how, `${where}.how`),
-    ...optional('by', fields.by, text, where),
+    ...optional('by', fields.by, (by, place) => namelike(text(by, place)), where),
   }
 }
 
@@ -239,7 +241,18 @@ function approversAmong(people: readonly Person[]): readonly Approver[] {
 const LONGEST_REASON = 4096
 
 function shortened(reason: string): string {
-  return reason.slice(0, LONGEST_REASON).replaceAll('\0', '')
+  return reason
+    .slice(0, LONGEST_REASON)
+    .replaceAll('\0', '')
+    .replace(/\p{Surrogate}$/u, '')
+}
+
+const LONGEST_BY = 120
+
+/** Somebody whom only the machine knows: a name as people have it, and perhaps a remark in brackets. */
+function namelike(by: string): string {
+  const plain = by.replace(/[^\p{L}\p{N} ._@+()-]+/gu, '·')
+  return [...plain].slice(0, LONGEST_BY).join('')
 }
 
 async function signerName(

@@ -86,7 +86,10 @@ export const append: Handler = async (request): Promise<AppendAnswer> => {
   )
   if (!row) throw new Error('the database did not answer')
   if (row.status === 'epoch')
-    throw new GatewayRefusal('INVALID', `The log has no chain ${epoch} that could go on or begin now`)
+    throw new GatewayRefusal(
+      'INVALID',
+      `The log has no chain ${epoch} that could go on or begin now. Ship again: carabiner fleet ship. If that fails too, another machine has the same key: let each of them join by itself`,
+    )
   return { status: row.status, seq: Number(row.head_seq), hash: row.head_hash }
 }
 

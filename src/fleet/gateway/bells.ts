@@ -1,20 +1,33 @@
 // Wakes requests that wait: PostgreSQL rings when rows were added, and every waiter looks again.
 
+import { textOf } from '../../core/base/errors.js'
 import { CHANNEL } from '../database/approvals.js'
 import type { Database } from '../database/connection.js'
+import { MOST_WAIT_S } from '../protocol.js'
 
 export class Bells {
   readonly #waiting = new Map<string, Set<() => void>>()
-  readonly #askedListeners = new Set<(id: string) => void>()
+  readonly #askedListeners = new Set<() => void>()
   readonly #changedListeners = new Set<() => void>()
 
   /** Until the signal is aborted. A connection that is lost is made again, and then everybody looks. */
-  async listen(database: Database, org: number, signal: AbortSignal): Promise<void> {
-    await database.listen(CHANNEL, (payload) => this.#heard(payload, org), signal)
+  async listen(
+    database: Database,
+    org: number,
+    signal: AbortSignal,
+    onTrouble: (text: string) => void = () => {},
+  ): Promise<void> {
+    const onChange = (error: unknown) =>
+      onTrouble(
+        error === undefined
+          ? 'notifications of the database arrive again'
+          : `no notification of the database arrives, so answers take up to ${MOST_WAIT_S} s: ${textOf(error)}`,
+      )
+    await database.listen(CHANNEL, (payload) => this.#heard(payload, org), { signal, onChange })
   }
 
-  /** Called with the id of each new question. */
-  onAsked(listener: (id: string) => void): void {
+  /** Called when a question was asked, or may have been. */
+  onAsked(listener: () => void): void {
     this.#askedListeners.add(listener)
   }
 
@@ -25,7 +38,7 @@ export class Bells {
 
   #heard(payload: string | undefined, org: number): void {
     if (payload === undefined) {
-      for (const listener of this.#changedListeners) listener()
+      for (const listener of [...this.#changedListeners, ...this.#askedListeners]) listener()
       for (const machine of [...this.#waiting.keys()]) this.ring(machine)
       return
     }
@@ -33,7 +46,7 @@ export class Bells {
     if (Number(theirOrg) !== org) return
     for (const listener of this.#changedListeners) listener()
     if (what === 'answered') this.ring(which)
-    else for (const listener of this.#askedListeners) listener(which)
+    else for (const listener of this.#askedListeners) listener()
   }
 
   ring(machine: string): void {

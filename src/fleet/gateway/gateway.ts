@@ -1,19 +1,18 @@
-// The gateway between machines and the database: reads a request, checks who sent it, and answers. It keeps no state.
+// The gateway between machines and the database: reads a request, checks who sent it, and answers. What it keeps, another copy can do without.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { textOf } from '../../core/base/errors.js'
-import type { Database } from '../database/connection.js'
+import { type Database, isDataException } from '../database/connection.js'
 import { ROUTES, type Route, type RouteName } from '../protocol.js'
 import { type Asked, CLOCK_MS, type Claim, claimIn, isSigned, SIGNATURE_HEADER } from '../signed-request.js'
 import { answer, ask, peopleOf, personWith, questions, settleQuestions, sync } from './approvals.js'
 import { append, evidence, heads } from './audit.js'
 import { Bells } from './bells.js'
+import { Bundles } from './bundles.js'
 import { count } from './counters.js'
-import { join, leave, self } from './membership.js'
-import { people } from './people.js'
+import { join, leave, people, report, self } from './membership.js'
 import { bundle, policy } from './policy.js'
 import { GatewayRefusal } from './refusal.js'
-import { report } from './report.js'
 import type { GatewayRequest, Handler } from './request.js'
 
 /** What the gateway does for each route. */
@@ -53,10 +52,11 @@ export function gateway({
   onTrouble = () => {},
 }: GatewayOptions): RequestListener {
   const reading = new Reading()
+  const bundles = new Bundles(database)
   return (request, response) => {
     const gone = new AbortController()
     response.on('close', () => gone.abort())
-    void answered(request, { database, now, bells, reading, gone: gone.signal })
+    void answered(request, { database, now, bells, bundles, reading, gone: gone.signal })
       .catch((error: unknown) => {
         const refusal = refusalOf(error)
         if (refusal.code === 'UNAVAILABLE') onTrouble(`${request.method} ${request.url}: ${textOf(error)}`)
@@ -67,7 +67,7 @@ export function gateway({
   }
 }
 
-type Around = Pick<GatewayRequest, 'database' | 'bells' | 'gone'> & {
+type Around = Pick<GatewayRequest, 'database' | 'bells' | 'bundles' | 'gone'> & {
   readonly now: () => number
   readonly reading: Reading
 }
@@ -79,8 +79,8 @@ interface Answer {
 
 async function answered(request: IncomingMessage, { now, reading, ...around }: Around): Promise<Answer> {
   const { method = '', url: path = '' } = request
-  const url = new URL(path, 'http://gateway')
-  const name = routeOf(method, url.pathname)
+  const url = urlOf(path)
+  const name = routeOf(method, url?.pathname)
   const route: Route = ROUTES[name]
   // The sender first: only somebody of the fleet may send much.
   const claimed = route.signed ? await claimedSender(request, route, around.database) : undefined
@@ -88,11 +88,19 @@ async function answered(request: IncomingMessage, { now, reading, ...around }: A
   const asked = { method, path, body: await bodyOf(request, route.most, reading.of(who)) }
   const sender = claimed ? checkedSender(asked, claimed, now) : { machine: '' }
   const { body } = asked
-  const document = await HANDLERS[name]({ ...around, ...sender, now, query: url.searchParams, body })
+  const query = url?.searchParams ?? new URLSearchParams()
+  const document = await HANDLERS[name]({ ...around, ...sender, now, query, body })
   return { status: 200, document }
 }
 
-function routeOf(method: string, path: string): RouteName {
+/** Undefined for whatever a machine does not ask for. Without a path before it, `//` begins with a host. */
+function urlOf(path: string): URL | undefined {
+  return path.startsWith('/') && URL.canParse(`http://gateway${path}`)
+    ? new URL(`http://gateway${path}`)
+    : undefined
+}
+
+function routeOf(method: string, path: string | undefined): RouteName {
   const found = (Object.keys(ROUTES) as RouteName[]).find((name) => {
     return ROUTES[name].path === path && ROUTES[name].method === method
   })
@@ -215,9 +223,11 @@ class Reading {
 
 /** What nobody expected is not told to the machine: it may name things of the database. */
 function refusalOf(error: unknown): GatewayRefusal {
-  return error instanceof GatewayRefusal
-    ? error
-    : new GatewayRefusal('UNAVAILABLE', 'The gateway cannot do this now; ask again later')
+  if (error instanceof GatewayRefusal) return error
+  // A number or a text that PostgreSQL does not take, now or later.
+  if (isDataException(error))
+    return new GatewayRefusal('INVALID', 'The request has a value that the database does not take')
+  return new GatewayRefusal('UNAVAILABLE', 'The gateway cannot do this now; ask again later')
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, document }: Answer): void {

@@ -1,9 +1,18 @@
-// Machines that join, leave and ask about themselves.
+// Machines that join, leave, ask about themselves and their people, and report what they are.
 
 import { isSignedBy, publicKeyFrom } from '../../files/ed25519.js'
 import { fieldsOf, type Reader, text } from '../../files/fields.js'
+import { newestPeople } from '../database/people.js'
 import { secretDigest } from '../join-token.js'
-import { type JoinAnswer, type JoinRequest, joinText, MACHINE_NAME, type MachineAnswer } from '../protocol.js'
+import { machineReport } from '../machine-report.js'
+import {
+  type JoinAnswer,
+  type JoinRequest,
+  joinText,
+  MACHINE_NAME,
+  type MachineAnswer,
+  type PeopleAnswer,
+} from '../protocol.js'
 import { GatewayRefusal } from './refusal.js'
 import { type Handler, read } from './request.js'
 
@@ -60,4 +69,17 @@ export const self: Handler = async ({ database, machine }): Promise<MachineAnswe
     joined: row?.joined.toISOString() ?? '',
     evidence: row?.evidence ?? 0,
   }
+}
+
+/** What a machine says about itself. */
+export const report: Handler = async (request) => {
+  const said = read(request, machineReport)
+  await request.database.rows('select fleet.keep_report($1, $2)', [request.machine, JSON.stringify(said)])
+  return {}
+}
+
+/** The list of people, for machines that check who may allow. */
+export const people: Handler = async ({ database }): Promise<PeopleAnswer> => {
+  const newest = await newestPeople(database)
+  return newest ? { people: newest } : {}
 }

@@ -1,10 +1,8 @@
 // The policy, for machines. The gateway serves what people signed, and could not change it unnoticed.
 
-import { sha256 } from '../../core/base/digest.js'
 import { count, fieldsOf, listOf, optional, type Reader, text } from '../../files/fields.js'
 import { sha256Field } from '../../files/fleet-policy.js'
-import type { Database } from '../database/connection.js'
-import { bundleText, newestPolicy, policyAfter } from '../database/policy.js'
+import { newestPolicy, policyAfter } from '../database/policy.js'
 import type { PolicyRow } from '../policy/metadata.js'
 import { type MachineName, ringOf, rolloutIn } from '../policy/rollout.js'
 import type { BundleAnswer, PolicyAnswer, PolicyRequest } from '../protocol.js'
@@ -22,7 +20,7 @@ const policyRequest: Reader<PolicyRequest> = (value, where) => {
 }
 
 export const policy: Handler = async (request): Promise<PolicyAnswer> => {
-  const { database, machine } = request
+  const { database, bundles: known, machine } = request
   const asked = read(request, policyRequest)
   const { root, timestamp: newest } = await newestPolicy(database)
   // With a new root, another signer may have signed the same version again.
@@ -32,7 +30,7 @@ export const policy: Handler = async (request): Promise<PolicyAnswer> => {
   const digests = name === undefined ? [] : neededBy({ machine, name }, files)
   const bundles: string[] = []
   for (const digest of digests.filter((one) => !has.includes(one))) {
-    const found = await bundleWith(database, digest)
+    const found = await known.text(digest)
     if (found !== undefined && found.length <= LONGEST_SENT) bundles.push(found)
   }
   return { time: request.now(), newest, files, ...(bundles.length > 0 && { bundles }) }
@@ -52,28 +50,15 @@ function neededBy(machine: MachineName, files: readonly PolicyRow[]): readonly s
   }
 }
 
-export const bundle: Handler = async ({ database, query }): Promise<BundleAnswer> => {
-  const digest = query.get('digest') ?? ''
-  if (!/^[0-9a-f]{64}$/.test(digest)) throw new GatewayRefusal('INVALID', 'A bundle is named by its digest')
-  const found = await bundleWith(database, digest)
+export const bundle: Handler = async ({ bundles, query }): Promise<BundleAnswer> => {
+  const found = await bundles.text(digestIn(query))
   return found === undefined ? {} : { bundle: found }
 }
 
-async function bundleWith(database: Database, digest: string): Promise<string | undefined> {
-  const known = knownBundles(database)
-  const found = known.get(digest) ?? (await bundleText(database, digest))
-  if (found === undefined) return undefined
-  if (!known.has(digest) && sha256(found) === digest) known.set(digest, found)
-  for (const oldest of known.keys()) if (known.size > MOST_KNOWN) known.delete(oldest)
-  return found
-}
-
-/** All machines fetch the same few bundles at once. */
-const allKnown = new WeakMap<Database, Map<string, string>>()
-const MOST_KNOWN = 4
-
-function knownBundles(database: Database): Map<string, string> {
-  const known = allKnown.get(database) ?? new Map()
-  allKnown.set(database, known)
-  return known
+function digestIn(query: URLSearchParams): string {
+  try {
+    return sha256Field(query.get('digest'), 'digest')
+  } catch {
+    throw new GatewayRefusal('INVALID', 'A bundle is named by its digest')
+  }
 }

@@ -1,10 +1,13 @@
 // A request to the gateway after its sender is known, and reading it.
 
 import { textOf } from '../../core/base/errors.js'
+import { shown } from '../../core/base/text.js'
 import type { Reader } from '../../files/fields.js'
 import type { Person } from '../../store/people.js'
 import type { Database } from '../database/connection.js'
+import { isStorable } from '../protocol.js'
 import type { Bells } from './bells.js'
+import type { Bundles } from './bundles.js'
 import { GatewayRefusal } from './refusal.js'
 
 export interface GatewayRequest {
@@ -16,6 +19,7 @@ export interface GatewayRequest {
   /** Everybody on the list, for a route of people. */
   readonly people?: readonly Person[]
   readonly bells: Bells
+  readonly bundles: Bundles
   /** Aborted when the sender has gone, or the gateway stops. */
   readonly gone: AbortSignal
   /** Milliseconds since 1970. */
@@ -27,9 +31,21 @@ export interface GatewayRequest {
 /** Returns what is answered as JSON. Throws a GatewayRefusal for what the sender did wrong. */
 export type Handler = (request: GatewayRequest) => Promise<object>
 
-/** Reads a body of JSON. Throws INVALID with what is wrong. */
+/** Reads a body of JSON. Throws INVALID with what is wrong, also for a text that the database could not keep. */
 export function read<T>({ body }: GatewayRequest, reader: Reader<T>): T {
-  return readJson(body.toString('utf8'), reader)
+  const json = body.toString('utf8')
+  return readJson(json, (value, where) => {
+    if (ODD_ESCAPE.test(json)) JSON.parse(json, storable)
+    return reader(value, where)
+  })
+}
+
+/** Nothing else in JSON makes such a text. */
+const ODD_ESCAPE = /\\u(?:0000|d[89a-f])/i
+
+function storable(key: string, value: unknown): unknown {
+  if (isStorable(key) && (typeof value !== 'string' || isStorable(value))) return value
+  throw new Error(`is not valid: ${shown(key)} has a NUL or half a character, which no database keeps`)
 }
 
 export function readJson<T>(body: string, reader: Reader<T>): T {

@@ -2,6 +2,7 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../../core/base/errors.js'
+import { visible } from '../../core/base/text.js'
 import { effectOf } from '../../core/verdict/approval.js'
 import { challengeOf, signerOf } from '../../store/approvals/signature.js'
 import type { AnswerResult, Approvals, GivenAnswer, Pending } from '../../store/approvals.js'
@@ -214,7 +215,7 @@ export class Mirror {
   /** A question that is not over stays open, so that somebody else may answer it. */
   #reject({ id, place, by }: FleetAnswer, why: string, isOver = false): void {
     this.#trouble(`the answer of ${by} to ${id} does not count: ${why}`)
-    if (!isOver) this.#rejected = [...this.#rejected, { id, place, why }]
+    if (!isOver) this.#rejected = [...this.#rejected, { id, place, why: visible(why) }]
   }
 
   /** A deny always counts, but nobody is named who did not sign it. */
@@ -256,7 +257,9 @@ export class Mirror {
     if (found.status === 'open' || found.status === 'unknown' || found.status === 'ambiguous')
       return undefined
     if (found.status === 'expired') return { how: 'expired' }
-    const { by = '', option = '' } = found.answer ?? {}
+    const { option = '' } = found.answer ?? {}
+    // The gateway refuses a text that the database could not keep.
+    const by = visible(found.answer?.by ?? '')
     if (found.status === 'used') return { how: 'used', by }
     return effectOf(found.pending.question, option) === 'deny' ? { how: 'denied', by } : undefined
   }

@@ -1,5 +1,6 @@
 // What people ask at the page of a gateway: each question names the role that it needs.
 
+import { UUID } from '../../fleet/protocol.js'
 import type { Role } from '../../store/people.js'
 import { type Asked, NotAnswered } from '../answers.js'
 import type { Visitor } from './visitors.js'
@@ -21,8 +22,6 @@ export type FleetAnswer =
 
 /** Keys are such as `GET api/machines`. */
 export type FleetAnswers = Readonly<Record<string, FleetAnswer>>
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Throws NotAnswered for anything that is not the id of a machine. */
 export function machineIn(text: string): string {

@@ -1,7 +1,7 @@
 // The page of a gateway, for people: lets requests through the same gate as the page of a machine, and asks who is there.
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { Database } from '../../fleet/database/connection.js'
+import { type Database, isDataException } from '../../fleet/database/connection.js'
 import { answerWith, bodyOf, sendProblem } from '../answering.js'
 import { type Asked, NotAnswered } from '../answers.js'
 import type { Asset } from '../assets.js'
@@ -106,6 +106,7 @@ async function known(visitors: Visitors, { headers }: IncomingMessage): Promise<
 /** What nobody expected is not told to the browser: it may name things of the database. */
 function hidden(error: unknown, onTrouble: (text: string) => void): unknown {
   if (error instanceof NotAnswered) return error
+  if (isDataException(error)) return new NotAnswered(400, 'This request is not valid.')
   onTrouble(error instanceof Error ? error.message : String(error))
   return new NotAnswered(503, 'The gateway cannot do this now. Try again in a moment.')
 }

@@ -16,15 +16,37 @@ import { tufModels } from '../../fleet/policy/tuf.js'
 import { deedText, type ShadowRow } from '../../fleet/shadow-table.js'
 import { NotAnswered } from '../answers.js'
 import { line } from '../shown-text.js'
-import type { MachineStateView, PolicyDiffView, PolicyView, RingView, ShadowView } from '../view/fleet.js'
+import type {
+  DoubtView,
+  MachineStateView,
+  PolicyDiffView,
+  PolicyView,
+  RingView,
+  ShadowsView,
+  ShadowView,
+} from '../view/fleet.js'
 import type { FleetAnswers } from './asked.js'
 
 const SHADOW_DAYS = 30
 const MOST_SHADOWS = 200
+/** Each is a line of a log, which PostgreSQL sends here. */
+const MOST_LOOKED_AT = 20_000
 
-export function policyAnswers(database: Database): FleetAnswers {
+/** `loadModels` rejects if the package that checks signatures is not here. */
+export function policyAnswers(database: Database, loadModels = tufModels): FleetAnswers {
+  let looking: Promise<ShadowsView> | undefined
   return {
-    'GET api/policy': { role: 'viewer', answer: () => policyView(database) },
+    'GET api/policy': { role: 'viewer', answer: () => policyView(database, loadModels) },
+    'GET api/policy/shadows': {
+      role: 'viewer',
+      // However many ask: one look at a time.
+      answer: () => {
+        looking ??= shadowsView(database).finally(() => {
+          looking = undefined
+        })
+        return looking
+      },
+    },
     'GET api/policy/diff': {
       role: 'viewer',
       answer: async ({ query }): Promise<PolicyDiffView> => {
@@ -39,37 +61,53 @@ export function policyAnswers(database: Database): FleetAnswers {
   }
 }
 
-async function policyView(database: Database): Promise<PolicyView> {
-  const [rows, status, shadows] = await Promise.all([
-    policyAfter(database),
-    fleetStatus(database),
-    shadowsIn(database, new Date(Date.now() - SHADOW_DAYS * 86_400_000)),
-  ])
+async function policyView(database: Database, loadModels: typeof tufModels): Promise<PolicyView> {
+  const [rows, status] = await Promise.all([policyAfter(database), fleetStatus(database)])
   const versions = versionsIn(rows)
   const rollout = rows.find(({ role }) => role === 'rollout')?.target
-  const doubt = await doubtOf(database, rows)
+  const doubt = await doubtOf(database, rows, loadModels)
   return {
     ok: status.ok,
-    ...(doubt !== undefined && { doubt: line(doubt) }),
+    ...(doubt && { doubt }),
     versions: [...versions.values()].sort((a, b) => b - a),
     groups: (rollout === undefined ? [] : rolloutIn(rollout)).map(({ name, rings }) => ({
       name: visible(name),
       rings: rings.map((ring) => ringView(ring, versions)),
     })),
     machines: status.machines.map(stateView),
-    trials: shadows.trials().slice(0, MOST_SHADOWS),
-    shadows: shadows.rows().slice(0, MOST_SHADOWS).map(shadowView),
+  }
+}
+
+async function shadowsView(database: Database): Promise<ShadowsView> {
+  const since = new Date(Date.now() - SHADOW_DAYS * 86_400_000)
+  const { table, cutAt } = await shadowsIn(database, { since, lookAt: MOST_LOOKED_AT })
+  return {
+    trials: table.trials().slice(0, MOST_SHADOWS),
+    shadows: table.rows().slice(0, MOST_SHADOWS).map(shadowView),
+    days: SHADOW_DAYS,
+    ...(cutAt !== undefined && { cutAt }),
   }
 }
 
 /** Undefined if all of it is signed by keys that follow from the first key of the fleet, as the database names it. */
-async function doubtOf(database: Database, rows: readonly PolicyRow[]): Promise<string | undefined> {
+async function doubtOf(
+  database: Database,
+  rows: readonly PolicyRow[],
+  loadModels: typeof tufModels,
+): Promise<DoubtView | undefined> {
   if (rows.length === 0) return undefined
+  const key = await firstRootKey(database)
+  const models = await loadModels().catch(() => undefined)
+  if (!models)
+    return {
+      kind: 'unchecked',
+      why: 'could not be checked here: install @tufjs/models beside Carabiner',
+    }
   try {
-    verified(await tufModels(), rows, await firstRootKey(database))
+    verified(models, rows, key)
     return undefined
   } catch (error) {
-    return textOf(error)
+    return { kind: 'wrong', why: line(`do not count: ${textOf(error)}`) }
   }
 }
 

@@ -74,20 +74,33 @@ export interface FleetDetails extends Details {
 export interface PolicyView {
   /** Whether every machine enforces what it should. */
   readonly ok: boolean
-  /** Why nobody can rely on the roll-out that is shown: its signatures could not be checked, or are wrong. */
-  readonly doubt?: string
+  /** Why nobody can rely on the roll-out that is shown. */
+  readonly doubt?: DoubtView
   /** Of the bundles, the newest first. */
   readonly versions: readonly number[]
   readonly groups: readonly { readonly name: string; readonly rings: readonly RingView[] }[]
   /** The worst first. */
   readonly machines: readonly MachineStateView[]
-  /** How much versions were tried in shadow mode, the newest first. */
+}
+
+/** `unchecked`: nobody knows, because this gateway cannot check signatures. */
+export interface DoubtView {
+  readonly kind: 'wrong' | 'unchecked'
+  readonly why: string
+}
+
+/** What policies in shadow mode would have done in the last days. */
+export interface ShadowsView {
+  /** How much versions were tried, the newest first. */
   readonly trials: readonly {
     readonly version: number
     readonly calls: number
     readonly machines: number
   }[]
   readonly shadows: readonly ShadowView[]
+  readonly days: number
+  /** ISO-8601: there were too many events, so that older ones were not looked at. */
+  readonly cutAt?: string
 }
 
 export interface RingView {

@@ -1,7 +1,7 @@
 // Policy: which machines get which version, what each really enforces, what a shadow would have changed, and diffs.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { MachineStateView, PolicyDiffView, PolicyView, RingView } from '../../view/fleet.js'
+import type { MachineStateView, PolicyDiffView, PolicyView, RingView, ShadowsView } from '../../view/fleet.js'
 import { ask } from '../ask.js'
 import { counted, moment } from '../format.js'
 import { useLive } from './live.js'
@@ -26,7 +26,7 @@ export function Policy() {
         <>
           <Rollout groups={value.groups} doubt={value.doubt} />
           <States machines={value.machines} isOk={value.ok} />
-          <Shadows trials={value.trials} shadows={value.shadows} />
+          <Shadows />
           {value.versions.length > 1 && <Differences versions={value.versions} />}
         </>
       )}
@@ -34,11 +34,11 @@ export function Policy() {
   )
 }
 
-function Rollout({ groups, doubt }: { groups: PolicyView['groups']; doubt: string | undefined }) {
+function Rollout({ groups, doubt }: { groups: PolicyView['groups']; doubt: PolicyView['doubt'] }) {
   return (
     <section aria-labelledby="rollout">
       <h2 id="rollout">Roll-out</h2>
-      {doubt !== undefined && <p class="bad">The signatures of this roll-out do not count: {doubt}</p>}
+      {doubt && <p class="bad">The signatures of this roll-out {doubt.why}</p>}
       {groups.length === 0 ? (
         <p class="nothing">No policy is published. carabiner docs fleet-policy shows how.</p>
       ) : (
@@ -114,10 +114,45 @@ function State({ machine }: { readonly machine: MachineStateView }) {
   )
 }
 
-function Shadows({ trials, shadows }: Pick<PolicyView, 'trials' | 'shadows'>) {
+/** Asked once and on demand: it reads many records, and changes slowly. */
+function Shadows() {
+  const [found, setFound] = useState<ShadowsView>()
+  const [problem, setProblem] = useState('')
+  const [turn, setTurn] = useState(0)
+  useEffect(() => {
+    let isWanted = true
+    ask<ShadowsView>('api/policy/shadows').then(
+      (shadows) => {
+        if (!isWanted) return
+        setFound(shadows)
+        setProblem('')
+      },
+      (error: Error) => isWanted && setProblem(error.message),
+    )
+    return () => {
+      isWanted = false
+    }
+  }, [turn])
   return (
     <section aria-labelledby="shadows">
-      <h2 id="shadows">What the shadow would have changed, in 30 days</h2>
+      <h2 id="shadows">What the shadow would have changed</h2>
+      {problem !== '' && <p class="bad">{problem}</p>}
+      {found && <Found {...found} />}
+      <button type="button" class="more" onClick={() => setTurn(turn + 1)}>
+        Look again
+      </button>
+    </section>
+  )
+}
+
+function Found({ trials, shadows, days, cutAt }: ShadowsView) {
+  return (
+    <>
+      <p class="dim">
+        {cutAt === undefined
+          ? `In the last ${days} days.`
+          : `Only events since ${moment(cutAt)} were counted. carabiner fleet shadow counts all of them.`}
+      </p>
       {trials.length === 0 && <p class="nothing">No version was tried.</p>}
       {trials.map(({ version, calls, machines }) => (
         <p key={version}>
@@ -147,7 +182,7 @@ function Shadows({ trials, shadows }: Pick<PolicyView, 'trials' | 'shadows'>) {
           ))}
         </ul>
       )}
-    </section>
+    </>
   )
 }
 

@@ -46,6 +46,11 @@ export const AFTER_EXPIRY = ['close', 'warn'] as const
 /** What a machine does that has not heard from its fleet until the policy expired. */
 export type AfterExpiry = (typeof AFTER_EXPIRY)[number]
 
+/** How long a machine relies on what its fleet said last, where no bundle says it. */
+export const DEFAULT_EXPIRES_DAYS = 7
+/** The longest that a bundle may say. */
+export const MOST_EXPIRES_DAYS = 365
+
 /** A decision of a reviewer. */
 export interface TrustDecision {
   readonly by: string
@@ -78,7 +83,7 @@ export interface InForce {
   readonly trust?: TrustList
 }
 
-/** How far the clock may be behind `time`. */
+/** How far the clock of a machine may be behind the time of its fleet. */
 export const CLOCK_BEHIND_MS = 600_000
 
 const MOST_BYTES = 16 * 1024 * 1024

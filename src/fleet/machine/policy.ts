@@ -6,6 +6,7 @@ import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../
 import { isIntact } from '../../files/fleet-bundles.js'
 import {
   type BundleInForce,
+  CLOCK_BEHIND_MS,
   type InForce,
   type PolicyPlace,
   policyPlace,
@@ -77,8 +78,6 @@ export async function fetchPolicy(
   }
 }
 
-/** How far this clock may be behind the gateway's: an older policy would look as if it had not expired. */
-const MOST_BEHIND_MS = 600_000
 /** How old `time` in in-force.json may get while nothing else changes. */
 const TIME_MS = 3_600_000
 
@@ -115,7 +114,8 @@ class Fetching {
         `it has version ${answer.newest}, and this machine has had ${known.timestamp}: somebody removed the newer ones`,
       )
     if (isNothing && answer.newest === 0) return { status: 'none' }
-    if (answer.time - this.#now() > MOST_BEHIND_MS)
+    // An older policy would look as if it had not expired.
+    if (answer.time - this.#now() > CLOCK_BEHIND_MS)
       throw new Error(
         `the clock of this machine is ${Math.round((answer.time - this.#now()) / 60_000)} minutes behind the gateway’s, so nobody can tell what has expired; set it right`,
       )

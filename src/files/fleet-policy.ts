@@ -73,12 +73,14 @@ export interface InForce {
   readonly enforced?: BundleInForce
   /** Its hooks run and are recorded, but decide nothing. */
   readonly shadow?: BundleInForce
+  /** SHA-256 in hex of the newest thing that the fleet signed. It is what a fetch brought to its end last. */
+  readonly timestamp?: string
   /** ISO-8601. */
   readonly expires: string
   /** When the newest that the fleet said was signed, ISO-8601. A gateway may keep back what is newer. */
   readonly signed?: string
   readonly afterExpiry: AfterExpiry
-  /** The time of the gateway at the last good fetch, ISO-8601. A clock that is far behind it was set back. */
+  /** The latest time that the machine has from its fleet, ISO-8601. A clock that is far behind it was set back. */
   readonly time: string
   readonly trust?: TrustList
 }
@@ -170,6 +172,7 @@ const inForce: Reader<InForce> = (value, where) => {
     rollout: count(fields.rollout, `${where}.rollout`),
     ...optional('enforced', fields.enforced, bundle, where),
     ...optional('shadow', fields.shadow, bundle, where),
+    ...optional('timestamp', fields.timestamp, sha256Field, where),
     expires: timeField(fields.expires, `${where}.expires`),
     ...optional('signed', fields.signed, timeField, where),
     afterExpiry: oneOf(...AFTER_EXPIRY)(fields.afterExpiry, `${where}.afterExpiry`),

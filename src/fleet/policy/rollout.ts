@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { quoted } from '../../core/base/text.js'
 import { fieldsOf, listOf, optional, type Reader, text } from '../../files/fields.js'
-import { DEFAULT_EXPIRES_DAYS, sha256Field } from '../../files/fleet-policy.js'
+import { DEFAULT_EXPIRES_DAYS, MOST_EXPIRES_DAYS, sha256Field } from '../../files/fleet-policy.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
 import type { TargetEntry } from './metadata.js'
 
@@ -225,7 +225,7 @@ export function reliedOnDays(
   const days = entries.flatMap(({ digest, custom }) =>
     used.has(digest) && typeof custom?.expires_days === 'number' ? [custom.expires_days] : [],
   )
-  return days.length === 0 ? DEFAULT_EXPIRES_DAYS : Math.min(...days)
+  return days.length === 0 ? DEFAULT_EXPIRES_DAYS : Math.max(0, Math.min(MOST_EXPIRES_DAYS, ...days))
 }
 
 /** Every bundle that a ring may need, for a rollback too. */

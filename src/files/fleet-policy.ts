@@ -107,6 +107,21 @@ export function readInForce({ folder, owner }: PolicyPlace): InForce | undefined
   }
 }
 
+/** Undefined while the machine may rely on what its fleet said last. */
+export function expiryText({ expires, time, signed }: InForce, now = Date.now()): string | undefined {
+  if (now >= Date.parse(expires)) {
+    const since = signed === undefined ? '' : ` than what was signed at ${signed}`
+    return `it expired at ${expires}, and nothing newer${since} has come from the fleet`
+  }
+  if (now >= Date.parse(time) - CLOCK_BEHIND_MS) return undefined
+  return `the clock of this machine is behind: the latest time from the fleet is ${time}`
+}
+
+/** Whether hooks run here because a reviewer of the fleet trusts them. */
+export function hasTrusted({ trust }: Pick<InForce, 'trust'>): boolean {
+  return Object.keys(trust?.trusted ?? {}).length > 0
+}
+
 /** What to do about a policy that cannot be used. */
 export const FETCH_AGAIN = 'carabiner fleet policy fetch gets it again'
 

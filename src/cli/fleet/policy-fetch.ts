@@ -1,7 +1,7 @@
 // `fleet policy fetch`: this machine gets the policy of its fleet now, and says what it enforces.
 
 import { localTime } from '../../core/base/time.js'
-import type { InForce } from '../../files/fleet-policy.js'
+import { expiryText, hasTrusted, type InForce } from '../../files/fleet-policy.js'
 import { Refusal as GatewayRefusal, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { fetchPolicy, mayFetchPolicy, type PolicyFetch } from '../../fleet/machine/policy.js'
 import { Refusal } from '../refusal.js'
@@ -41,9 +41,13 @@ export function policyLine({ status, inForce, ring }: PolicyFetch): string {
   return policyText(inForce, `${where}${status === 'same' ? ', as before' : ''}`)
 }
 
-export function policyText({ enforced, shadow, expires, signed }: InForce, more = ''): string {
+export function policyText(inForce: InForce, more = ''): string {
+  const { enforced, shadow, expires, signed } = inForce
   const enforces = enforced ? `version ${enforced.version} is in force` : 'no version is in force'
   const tries = shadow ? `, version ${shadow.version} is tried` : ''
   const news = signed === undefined ? '' : `the newest from the fleet was signed ${localTime(signed)}, and `
-  return `${enforces}${tries}${more}; ${news}it holds until ${localTime(expires)}`
+  const past = expiryText(inForce)
+  const lapsed = hasTrusted(inForce) ? '; what reviewers of the fleet trusted no longer counts' : ''
+  const holds = past === undefined ? `${news}it holds until ${localTime(expires)}` : `${past}${lapsed}`
+  return `${enforces}${tries}${more}; ${holds}`
 }

@@ -15,6 +15,7 @@ import type { Output } from '../output.js'
 import { shortPath } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
 import { type Given, withDatabase } from './action.js'
+import { isOfDatabase, isOfFile } from './failure.js'
 import { PASSPHRASE_VARIABLE, personKeyFile } from './person-key.js'
 import { rememberPolicy, seenFolder, seenPolicy } from './seen.js'
 
@@ -91,21 +92,20 @@ export async function publish(
   })
 }
 
-/** What is wrong with a policy or a signature is a refusal, not a bug. */
+/** What is wrong with a policy or a signature is a refusal. What `refusing` tells, and our own bugs, are left to it. */
 export async function refusingPolicy<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof Refusal || isOfDatabase(error)) throw error
+    if (error instanceof Refusal || isOfDatabase(error) || isOfFile(error) || isBug(error)) throw error
     const text = textOf(error)
     throw new Refusal('FLEET_POLICY', text.slice(0, 1).toUpperCase() + text.slice(1))
   }
 }
 
-/** PostgreSQL and sockets give their errors a code. */
-function isOfDatabase(error: unknown): boolean {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' || error instanceof AggregateError
+/** What our own code throws about its input is a plain Error, or a SyntaxError of JSON. */
+function isBug(error: unknown): boolean {
+  return [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind)
 }
 
 // ---- keys -----------------------------------------------------------------------------------------------------

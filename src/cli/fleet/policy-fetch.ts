@@ -1,11 +1,13 @@
 // `fleet policy fetch`: this machine gets the policy of its fleet now, and says what it enforces.
 
+import { textOf } from '../../core/base/errors.js'
 import { localTime } from '../../core/base/time.js'
 import { expiryText, hasTrusted, type InForce } from '../../files/fleet-policy.js'
 import { Refusal as GatewayRefusal, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { fetchPolicy, mayFetchPolicy, type PolicyFetch } from '../../fleet/machine/policy.js'
 import { Refusal } from '../refusal.js'
 import { type Given, memberOf, withGateway } from './action.js'
+import { isOfFile } from './failure.js'
 import { sendReport } from './own-report.js'
 import { refusingPolicy } from './policy-desk.js'
 
@@ -16,7 +18,7 @@ export async function fetched({ output }: Given): Promise<number> {
       hint: 'sudo carabiner fleet policy fetch',
     })
   const done = await withGateway(member, async (client) => {
-    const fetched = await refusingOwn(() => fetchPolicy(client, member))
+    const fetched = await refusingOwn(member.place.policy, () => fetchPolicy(client, member))
     await sendReport(client, member, output)
     return fetched
   })
@@ -24,11 +26,15 @@ export async function fetched({ output }: Given): Promise<number> {
 }
 
 /** Errors of the gateway are told by `withGateway`. */
-async function refusingOwn<T>(work: () => Promise<T>): Promise<T> {
+async function refusingOwn<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof GatewayRefusal || error instanceof Unreachable) throw error
+    if (isOfFile(error))
+      throw new Refusal('FLEET_POLICY', `The policy cannot be written: ${textOf(error)}`, {
+        hint: `Nothing was changed; this machine still has what it had. Check the rights of ${folder}, and the space on its disk, and type the command again.`,
+      })
     return refusingPolicy(() => Promise.reject(error))
   }
 }

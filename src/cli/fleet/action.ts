@@ -57,11 +57,15 @@ export function isAboutAll({ database, org }: Given['options']): boolean {
 /** What the next command needs, too. */
 const KEPT = ['gateway', 'ca', 'org', 'key', 'root-key'] as const
 
-/** A command to type next, with the options that this one was given. A password is never printed. */
-export function again(line: string, { options }: Pick<Given, 'options'>): string {
+/** A command to type next, with the options that this one was given. A password is never printed. `taken`: those that it takes. */
+export function again(
+  line: string,
+  { options }: Pick<Given, 'options'>,
+  taken: readonly (typeof KEPT)[number][] = KEPT,
+): string {
   const { database } = options
   const url = database && URL.canParse(database) && new URL(database).password === '' ? database : 'URL'
-  const kept = KEPT.flatMap((name) => {
+  const kept = taken.flatMap((name) => {
     const value = options[name]
     return value === undefined || line.includes(` --${name} `) ? [] : optionOf(`--${name}`, value)
   })

@@ -24,7 +24,7 @@ import type { Output } from '../output.js'
 import { counted, nextLines, noticeLines, shortPath } from '../print/lines.js'
 import { severityOf } from '../print/severity.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { again, type Given } from './action.js'
+import { again, DATABASE_VARIABLE, type Given, isAboutAll } from './action.js'
 import { FILE_HINT, isOfFile } from './failure.js'
 import { atSigningDesk, publish, type SigningDesk } from './policy-desk.js'
 import { rolloutLines } from './policy-list.js'
@@ -149,6 +149,12 @@ function signatures({ publisher, state, signers }: SigningDesk, bundle: Bundle, 
   )
 }
 
+/** On a machine of a fleet, it would tell about that machine alone. */
+function shadowCommand(version: number, given: Given): string {
+  const line = again(`carabiner fleet shadow ${version}`, given, ['org'])
+  return isAboutAll(given.options) ? line : `${line} --database "$${DATABASE_VARIABLE}"`
+}
+
 /** They are published, so the command has done what it was asked to. */
 async function removeSignatures(file: string, output: Output): Promise<void> {
   try {
@@ -192,6 +198,7 @@ export async function published(given: Given): Promise<number> {
       ...rolloutLines(rollout, state, versions),
       ...nextLines(
         [
+          ...(shadow ? [shadowCommand(version, given)] : []),
           again('carabiner fleet policy promote', given),
           `${again('carabiner fleet policy rollback', given)}   # takes it back`,
         ],

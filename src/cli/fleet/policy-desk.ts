@@ -75,17 +75,17 @@ export async function atSigningDesk<T>(given: Given, work: (desk: SigningDesk) =
   })
 }
 
-/** Signs and publishes a change. Throws if somebody else was faster. */
+/** Signs and publishes a change. Returns what is published then. Throws if somebody else was faster. */
 export async function publish(
   { database, publisher, rows, output }: SigningDesk,
   change: Change,
   bundle?: NewPolicy['bundle'],
-): Promise<void> {
+): Promise<Published> {
   const added = publication(publisher, rows, change)
   if (await addPolicy(database, { rows: added, ...(bundle && { bundle }) })) {
     const { models, rootKey } = publisher
-    await stateOf({ models, rows: [...rows, ...added], rootKey, output })
-    return
+    const state = await stateOf({ models, rows: [...rows, ...added], rootKey, output })
+    if (state) return state
   }
   throw new Refusal('FLEET_POLICY', 'Somebody else has published at the same moment; nothing was changed', {
     hint: 'carabiner fleet policy list shows what is published now. Then try again.',

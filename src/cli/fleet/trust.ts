@@ -96,7 +96,7 @@ async function listed(given: Given): Promise<number> {
   return atDesk(given, async ({ state }) => {
     const list = trustOf(state)
     const rows = [...rowsOf('trusted', list.trusted), ...rowsOf('revoked', list.revoked)]
-    const expires = state && new Date(state.expires).toISOString()
+    const expires = state?.expires
     const isOver = expires !== undefined && Date.parse(expires) <= Date.now()
     return given.output.result({ ...list, ...(expires !== undefined && { expires }) }, (paint) =>
       rows.length === 0

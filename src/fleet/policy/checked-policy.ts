@@ -143,7 +143,7 @@ export function checkedPolicy(models: Models, rows: readonly PolicyRow[], checki
     rows: newest,
     targets,
     entries: entriesOf(targets),
-    expires: timestamp.expires,
+    expires: new Date(timestamp.expires).toISOString(),
     signed: timeField(timestamp.unrecognizedFields.signed_at, 'timestamp.json: signed_at'),
   }
 }

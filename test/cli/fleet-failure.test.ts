@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { refusing } from '../../src/cli/fleet/failure.js'
-import { refusingPolicy } from '../../src/cli/fleet/policy-desk.js'
+import { refusingPolicy } from '../../src/cli/fleet/policy/desk.js'
 import { Refusal } from '../../src/cli/refusal.js'
 import { Unready } from '../../src/fleet/database/connection.js'
 

@@ -12,7 +12,7 @@ import type { Paint } from '../print/terminal.js'
 import { Refusal, usage } from '../refusal.js'
 import { sourcesOf } from '../sources.js'
 import { again, type Given } from './action.js'
-import { atDesk, atSigningDesk, publish, type SigningDesk } from './policy-desk.js'
+import { atDesk, atSigningDesk, publish, type SigningDesk } from './policy/desk.js'
 
 const VERBS = ['list', 'add', 'revoke', 'forget'] as const
 

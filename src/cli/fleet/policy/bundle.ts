@@ -3,31 +3,31 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '../../config/load.js'
-import { type Diagnostic, textOf } from '../../core/base/errors.js'
-import { visible, visibleName } from '../../core/base/text.js'
-import { shellQuoted } from '../../effects/shell/shell-quoted.js'
-import { callerPath } from '../../files/caller.js'
-import { bundleFolder } from '../../files/fleet-policy.js'
-import { unpack } from '../../fleet/machine/policy-files.js'
-import { type Bundle, bundleIn, bundleOf } from '../../fleet/policy/bundle.js'
+import { loadConfig } from '../../../config/load.js'
+import { type Diagnostic, textOf } from '../../../core/base/errors.js'
+import { visible, visibleName } from '../../../core/base/text.js'
+import { shellQuoted } from '../../../effects/shell/shell-quoted.js'
+import { callerPath } from '../../../files/caller.js'
+import { bundleFolder } from '../../../files/fleet-policy.js'
+import { unpack } from '../../../fleet/machine/policy-files.js'
+import { type Bundle, bundleIn, bundleOf } from '../../../fleet/policy/bundle.js'
 import {
   hasTargets,
   rolloutOf,
   type SignedTargets,
   signerOf,
   signTargets,
-} from '../../fleet/policy/publication.js'
-import { planned, published as withBundle } from '../../fleet/policy/rollout.js'
-import { signersWith } from '../../fleet/policy/signers.js'
-import type { Output } from '../output.js'
-import { counted, nextLines, noticeLines, shortPath } from '../print/lines.js'
-import { severityOf } from '../print/severity.js'
-import { EXIT, Refusal, usage } from '../refusal.js'
-import { again, DATABASE_VARIABLE, type Given, isAboutAll } from './action.js'
-import { FILE_HINT, isOfFile } from './failure.js'
-import { atSigningDesk, publish, type SigningDesk } from './policy-desk.js'
-import { rolloutLines } from './policy-list.js'
+} from '../../../fleet/policy/publication.js'
+import { planned, published as withBundle } from '../../../fleet/policy/rollout.js'
+import { signersWith } from '../../../fleet/policy/signers.js'
+import type { Output } from '../../output.js'
+import { counted, nextLines, noticeLines, shortPath } from '../../print/lines.js'
+import { severityOf } from '../../print/severity.js'
+import { EXIT, Refusal, usage } from '../../refusal.js'
+import { again, DATABASE_VARIABLE, type Given, isAboutAll } from '../action.js'
+import { FILE_HINT, isOfFile } from '../failure.js'
+import { atSigningDesk, publish, type SigningDesk } from './desk.js'
+import { rolloutLines } from './list.js'
 
 // ---- build ----------------------------------------------------------------------------------------------------
 

@@ -1,15 +1,15 @@
 // `fleet policy fetch`: this machine gets the policy of its fleet now, and says what it enforces.
 
-import { textOf } from '../../core/base/errors.js'
-import { localTime } from '../../core/base/time.js'
-import { expiryText, hasTrusted, type InForce } from '../../files/fleet-policy.js'
-import { Refusal as GatewayRefusal, Unreachable } from '../../fleet/machine/gateway-client.js'
-import { fetchPolicy, mayFetchPolicy, type PolicyFetch } from '../../fleet/machine/policy.js'
-import { Refusal } from '../refusal.js'
-import { type Given, memberOf, withGateway } from './action.js'
-import { isOfFile } from './failure.js'
-import { sendReport } from './own-report.js'
-import { refusingPolicy } from './policy-desk.js'
+import { textOf } from '../../../core/base/errors.js'
+import { localTime } from '../../../core/base/time.js'
+import { expiryText, hasTrusted, type InForce } from '../../../files/fleet-policy.js'
+import { Refusal as GatewayRefusal, Unreachable } from '../../../fleet/machine/gateway-client.js'
+import { fetchPolicy, mayFetchPolicy, type PolicyFetch } from '../../../fleet/machine/policy.js'
+import { Refusal } from '../../refusal.js'
+import { type Given, memberOf, withGateway } from '../action.js'
+import { isOfFile } from '../failure.js'
+import { sendReport } from '../own-report.js'
+import { refusingPolicy } from './desk.js'
 
 export async function fetched({ output }: Given): Promise<number> {
   const member = memberOf()

@@ -1,11 +1,11 @@
 // `fleet policy promote`, `rollback` and `renew`: what happens to a policy after it was published.
 
-import { textOf } from '../../core/base/errors.js'
-import { visible } from '../../core/base/text.js'
-import { localTime } from '../../core/base/time.js'
-import { shadowsIn } from '../../fleet/database/shadow-query.js'
-import { versionOf } from '../../fleet/policy/metadata.js'
-import { rolloutOf } from '../../fleet/policy/publication.js'
+import { textOf } from '../../../core/base/errors.js'
+import { visible } from '../../../core/base/text.js'
+import { localTime } from '../../../core/base/time.js'
+import { shadowsIn } from '../../../fleet/database/shadow-query.js'
+import { versionOf } from '../../../fleet/policy/metadata.js'
+import { rolloutOf } from '../../../fleet/policy/publication.js'
 import {
   digestsInUse,
   NO_POLICY,
@@ -13,14 +13,14 @@ import {
   type Rollout,
   rolledBack as rolledBackRollout,
   strippedRings,
-} from '../../fleet/policy/rollout.js'
-import { nextLines } from '../print/lines.js'
-import { Refusal, usage } from '../refusal.js'
-import { again, type Given } from './action.js'
-import { isOfDatabase } from './failure.js'
-import { atSigningDesk, publish, type SigningDesk } from './policy-desk.js'
-import { rolloutLines } from './policy-list.js'
-import { SHADOW_SINCE, shadowLines, sinceOf } from './shadow-lines.js'
+} from '../../../fleet/policy/rollout.js'
+import { nextLines } from '../../print/lines.js'
+import { Refusal, usage } from '../../refusal.js'
+import { again, type Given } from '../action.js'
+import { isOfDatabase } from '../failure.js'
+import { SHADOW_SINCE, shadowLines, sinceOf } from '../shadow-lines.js'
+import { atSigningDesk, publish, type SigningDesk } from './desk.js'
+import { rolloutLines } from './list.js'
 
 export async function promoted(given: Given): Promise<number> {
   return atSigningDesk(given, async (desk) => {

@@ -168,7 +168,7 @@ export function companyOwner({ folder, source, mode }: CompanyPolicy, sources: C
 
 /** A policy that nobody can rely on counts as rules that cannot be read. */
 function ofCompany(policy: CompanyPolicy, search: Search): readonly HookDocument[] {
-  const { folder, warning } = policy
+  const { folder, warning, isEmpty } = policy
   const { problem, todo } = inProject(policy, search.sources) ?? policy
   const owner = companyOwner(policy, search.sources)
   const say = (code: DiagnosticCode, text: string) =>
@@ -177,8 +177,8 @@ function ofCompany(policy: CompanyPolicy, search: Search): readonly HookDocument
     say('config-invalid', `the company’s policy cannot be relied on: ${problem}`)
     return documentsOf(rulesDocument(owner, folder, 'broken'))
   }
-  if (warning !== undefined) say('policy-expired', `the company’s policy still counts, but ${warning}`)
-  return inFolder(folder, owner, search)
+  if (warning !== undefined) say('policy-expired', warning)
+  return isEmpty ? [] : inFolder(folder, owner, search)
 }
 
 /** A project that says where the user's folder is could bring a policy of its own. */

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { FSWatcher, watch } from 'chokidar'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
-import { LONGEST_TIMER_MS } from '../core/base/time.js'
 import { expiryOf } from '../files/company-folder.js'
 import { inForcePath } from '../files/fleet-policy.js'
 import { ConfigFiles } from './config-file.js'
@@ -42,6 +41,8 @@ function problemOf(error: unknown): Diagnostic {
 
 /** An editor writes a file in several steps; they count as one. */
 const QUIET_MS = 50
+/** Timers stand still while a machine sleeps, and none is longer than 24.8 days. */
+const LONGEST_LOOK_MS = 3_600_000
 /** A watcher that fails to start must not hold up the rest. */
 const LONGEST_START_MS = 5000
 
@@ -106,9 +107,10 @@ class Watching implements ConfigWatch {
   #awaitExpiry(): void {
     clearTimeout(this.#expiry)
     const { company } = this.#sources
-    const left = (company ? expiryOf(company) : Number.POSITIVE_INFINITY) - Date.now()
-    if (this.#closed || left < 0 || left > LONGEST_TIMER_MS) return
-    this.#expiry = setTimeout(() => this.#stir(), left).unref()
+    const end = company ? expiryOf(company) : Number.POSITIVE_INFINITY
+    if (this.#closed || end === Number.POSITIVE_INFINITY) return
+    const look = () => (Date.now() < end ? this.#awaitExpiry() : this.#stir())
+    this.#expiry = setTimeout(look, Math.min(end - Date.now(), LONGEST_LOOK_MS)).unref()
   }
 
   #stir(): void {

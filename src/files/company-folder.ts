@@ -43,7 +43,7 @@ export function companyPolicies({ path, owner = 0, fleet = [] }: CompanyFolder):
 
 /** Those that count. */
 export function enforcedIn(policies: readonly CompanyPolicy[]): readonly CompanyPolicy[] {
-  return policies.filter(({ mode }) => mode !== 'shadow')
+  return policies.filter(({ mode, isEmpty }) => mode !== 'shadow' && !isEmpty)
 }
 
 /** When the next of them expires, in milliseconds since 1970. Infinity if none will. */

@@ -10,8 +10,9 @@ import {
   bundleFolder,
   bundleList,
   bundlesFolder,
-  CLOCK_BEHIND_MS,
   EXECUTABLE,
+  expiryText,
+  hasTrusted,
   type InForce,
   inForcePath,
   type PolicyPlace,
@@ -38,8 +39,10 @@ export interface CompanyPolicy {
   readonly problem?: string
   /** ISO-8601. */
   readonly expires?: string
-  /** What people should know about it, although it counts. */
+  /** A sentence that people should know, although it counts. */
   readonly warning?: string
+  /** It has no hooks, rules or settings here: only decisions of reviewers. */
+  readonly isEmpty?: true
   /** What to do about the problem or the warning. */
   readonly todo?: string
 }
@@ -86,25 +89,21 @@ function isThere(path: string): boolean {
 
 function policiesIn(place: PolicyPlace, inForce: InForce): readonly CompanyPolicy[] {
   const { enforced, shadow, expires, afterExpiry } = inForce
+  const path = inForcePath(place.folder)
   const past = expiryText(inForce)
   const isClosed = past !== undefined && enforced !== undefined && afterExpiry === 'close'
-  const about = past === undefined || isClosed ? {} : { warning: past, todo: TO_FETCH }
+  const lapsed = hasTrusted(inForce) ? 'what reviewers of the fleet trusted no longer counts' : undefined
+  const warn = (text: string | undefined) =>
+    past === undefined || isClosed || text === undefined ? {} : { warning: text, todo: TO_FETCH }
+  const counts = `the company’s policy still counts, but ${past}${lapsed === undefined ? '' : `; ${lapsed}`}`
   return [
-    ...(isClosed ? [unreliable(inForcePath(place.folder), past)] : []),
-    ...(enforced ? [{ ...checked(place, enforced, 'fleet'), expires, ...about }] : []),
+    ...(isClosed ? [unreliable(path, past)] : []),
+    ...(enforced ? [{ ...checked(place, enforced, 'fleet'), expires, ...warn(counts) }] : []),
+    ...(!enforced && lapsed !== undefined
+      ? [{ folder: path, source: 'fleet', isEmpty: true, expires, ...warn(`${lapsed}: ${past}`) } as const]
+      : []),
     ...(shadow ? [checked(place, shadow, `fleet@${shadow.version}`, 'shadow')] : []),
   ]
-}
-
-/** Undefined while the policy holds. */
-function expiryText({ expires, time, signed }: InForce): string | undefined {
-  const now = Date.now()
-  if (now >= Date.parse(expires)) {
-    const since = signed === undefined ? '' : ` than what was signed at ${signed}`
-    return `it expired at ${expires}, and nothing newer${since} has come from the fleet`
-  }
-  if (now >= Date.parse(time) - CLOCK_BEHIND_MS) return undefined
-  return `the clock of this machine is behind: the fleet’s gateway had ${time} before`
 }
 
 function checked(place: PolicyPlace, bundle: BundleInForce, source: string, mode?: 'shadow'): CompanyPolicy {

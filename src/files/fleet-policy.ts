@@ -46,6 +46,11 @@ export const AFTER_EXPIRY = ['close', 'warn'] as const
 /** What a machine does that has not heard from its fleet until the policy expired. */
 export type AfterExpiry = (typeof AFTER_EXPIRY)[number]
 
+/** How long a machine relies on what its fleet said last, where no bundle says it. */
+export const DEFAULT_EXPIRES_DAYS = 7
+/** The longest that a bundle may say. */
+export const MOST_EXPIRES_DAYS = 365
+
 /** A decision of a reviewer. */
 export interface TrustDecision {
   readonly by: string
@@ -68,17 +73,19 @@ export interface InForce {
   readonly enforced?: BundleInForce
   /** Its hooks run and are recorded, but decide nothing. */
   readonly shadow?: BundleInForce
+  /** SHA-256 in hex of the newest thing that the fleet signed. It is what a fetch brought to its end last. */
+  readonly timestamp?: string
   /** ISO-8601. */
   readonly expires: string
   /** When the newest that the fleet said was signed, ISO-8601. A gateway may keep back what is newer. */
   readonly signed?: string
   readonly afterExpiry: AfterExpiry
-  /** The time of the gateway at the last good fetch, ISO-8601. A clock that is far behind it was set back. */
+  /** The latest time that the machine has from its fleet, ISO-8601. A clock that is far behind it was set back. */
   readonly time: string
   readonly trust?: TrustList
 }
 
-/** How far the clock may be behind `time`. */
+/** How far the clock of a machine may be behind the time of its fleet. */
 export const CLOCK_BEHIND_MS = 600_000
 
 const MOST_BYTES = 16 * 1024 * 1024
@@ -98,6 +105,21 @@ export function readInForce({ folder, owner }: PolicyPlace): InForce | undefined
   } catch (error) {
     throw new Error(`the policy of the fleet, ${path}, cannot be used: ${textOf(error)}; ${FETCH_AGAIN}`)
   }
+}
+
+/** Undefined while the machine may rely on what its fleet said last. */
+export function expiryText({ expires, time, signed }: InForce, now = Date.now()): string | undefined {
+  if (now >= Date.parse(expires)) {
+    const since = signed === undefined ? '' : ` than what was signed at ${signed}`
+    return `it expired at ${expires}, and nothing newer${since} has come from the fleet`
+  }
+  if (now >= Date.parse(time) - CLOCK_BEHIND_MS) return undefined
+  return `the clock of this machine is behind: the latest time from the fleet is ${time}`
+}
+
+/** Whether hooks run here because a reviewer of the fleet trusts them. */
+export function hasTrusted({ trust }: Pick<InForce, 'trust'>): boolean {
+  return Object.keys(trust?.trusted ?? {}).length > 0
 }
 
 /** What to do about a policy that cannot be used. */
@@ -165,6 +187,7 @@ const inForce: Reader<InForce> = (value, where) => {
     rollout: count(fields.rollout, `${where}.rollout`),
     ...optional('enforced', fields.enforced, bundle, where),
     ...optional('shadow', fields.shadow, bundle, where),
+    ...optional('timestamp', fields.timestamp, sha256Field, where),
     expires: timeField(fields.expires, `${where}.expires`),
     ...optional('signed', fields.signed, timeField, where),
     afterExpiry: oneOf(...AFTER_EXPIRY)(fields.afterExpiry, `${where}.afterExpiry`),

@@ -5,7 +5,7 @@ import { localTime, timestamp } from '../core/base/time.js'
 import { isSignedBy, type KeyPair, publicKeyFrom, signatureOf } from '../files/ed25519.js'
 import { count, fieldsOf, listOf, oneOf, type Reader, text } from '../files/fields.js'
 import { type FleetPlace, userPlace } from '../files/fleet-places.js'
-import { timeField } from '../files/fleet-policy.js'
+import { CLOCK_BEHIND_MS, policyPlace, readInForce, timeField } from '../files/fleet-policy.js'
 import { checkFormat, FIRST_FORMAT } from '../files/format.js'
 import { readIfThere } from '../files/plain-file.js'
 
@@ -115,9 +115,36 @@ export function readPeople(
   now: () => number = Date.now,
 ): People {
   const people = heldPeople(place, rootKey, dataDir)
-  const time = now()
-  if (arePeopleOver(people, time)) throw new Error(endOfPeople(people, time))
+  checkMayAllow(people, { place, rootKey }, now())
   return people
+}
+
+/**
+ * Throws if nobody on the list may allow. A clock that was set back does not bring back a list that is over: it is judged by
+ * the latest time that the machine has from its fleet, and never by one before it was signed.
+ */
+export function checkMayAllow(
+  people: People,
+  { place, rootKey }: { readonly place: FleetPlace; readonly rootKey: string },
+  now: number = Date.now(),
+): void {
+  const signed = Date.parse(people.until) - LASTS_MS
+  if (now < signed - CLOCK_BEHIND_MS)
+    throw new Error(
+      `the clock of this machine is behind: the list of people who may allow calls in this fleet was signed ${localTime(timestamp(signed))}; no call is allowed until the clock is right`,
+    )
+  const time = Math.max(now, signed, latestTime(place, rootKey))
+  if (arePeopleOver(people, time)) throw new Error(endOfPeople(people, time))
+}
+
+/** Milliseconds since 1970; 0 if the machine has none that can be read. */
+function latestTime(place: FleetPlace, fleet: string): number {
+  try {
+    const { time, rootKey = fleet } = readInForce(policyPlace(place)) ?? {}
+    return time === undefined || rootKey !== fleet ? 0 : Date.parse(time)
+  } catch {
+    return 0
+  }
 }
 
 /**

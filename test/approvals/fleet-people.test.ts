@@ -4,7 +4,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type KeyPair, keyPairFrom, newKeyPair, pemOf, signatureOf } from '../../src/files/ed25519.js'
-import { userPlace } from '../../src/files/fleet-places.js'
+import { type FleetPlace, userPlace } from '../../src/files/fleet-places.js'
+import { putInForce } from '../../src/fleet/machine/policy-files.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
 import type { KeySignature, Pending } from '../../src/store/approvals.js'
@@ -91,6 +92,38 @@ describe('a list of people', () => {
     const over = signedPeople({ version: 2, people: [] }, root, START - 31 * DAY)
     writeFileSync(roots.people, JSON.stringify(over))
     expect(() => readPeople(roots, at.rootKey, at.dataDir)).toThrow(/counts no longer/)
+  })
+
+  describe('with a clock that was set back', () => {
+    const list = { version: 1, people: [person('ann', newKeyPair())] }
+    const policy = (place: FleetPlace, time: number, rootKey?: string) => {
+      const [at, expires] = [time, time + DAY].map((one) => new Date(one).toISOString())
+      mkdirSync(place.policy, { recursive: true, mode: 0o755 })
+      const more = { afterExpiry: 'close', ...(rootKey !== undefined && { rootKey }) } as const
+      putInForce(place.policy, { rollout: 1, expires: expires ?? '', time: at ?? '', ...more })
+    }
+
+    it('does not count again when it was over at the latest time that came from the fleet', () => {
+      const at = machine(list)
+      const read = (now: number) => () => readPeople(at.place, at.rootKey, at.dataDir, () => now)
+      policy(at.place, START + 30 * DAY - 1, at.rootKey)
+      expect(read(START)).not.toThrow()
+      policy(at.place, START + 30 * DAY, at.rootKey)
+      for (const back of [0, 60_000, DAY]) expect(read(START + 30 * DAY - back)).toThrow(/counts no longer/)
+      // A file that cannot be read says nothing, and neither does that of another fleet.
+      policy(at.place, START + 30 * DAY, newKeyPair().publicKey.toString('base64url'))
+      expect(read(START)).not.toThrow()
+      writeFileSync(join(at.place.policy, 'in-force.json'), '{')
+      expect(read(START)).not.toThrow()
+    })
+
+    it('does not count before it was signed, and says that the clock is behind', () => {
+      const at = machine(list)
+      const read = (now: number) => () => readPeople(at.place, at.rootKey, at.dataDir, () => now)
+      expect(read(START - 600_000)).not.toThrow()
+      expect(read(START - 600_001)).toThrow(/the clock of this machine is behind: the list .* was signed/)
+      expect(read(START - 40 * DAY)).toThrow(/no call is allowed until the clock is right/)
+    })
   })
 
   it('that has no time is over, whoever signed it', () => {

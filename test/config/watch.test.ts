@@ -1,9 +1,10 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { watchConfig } from '../../src/config/watch.js'
+import { fromNow, HOUR_MS, placeIn, putPolicy } from './fleet-place.js'
 import { command, commandsOf, hooksFile, sourcesIn, tree, write } from './temp-tree.js'
 
 const DEADLINE_MS = 30_000
@@ -36,6 +37,42 @@ describe('watchConfig', { timeout: 3 * DEADLINE_MS }, () => {
     const { change } = await watching(root)
     await change(() => write(root, { [FILE]: named('b') }))
     expect(commandsOf(await loadConfig(sourcesIn(root)))).toEqual(['b'])
+  })
+
+  it.each([2, 24 * 40])(
+    'sees that the policy of the fleet expires in %i hours, although no file changes',
+    async (hours) => {
+      const root = tree({ 'project/x': '', 'etc/x': '' })
+      vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
+      onTestFinished(() => void vi.useRealTimers())
+      putPolicy(root, { enforced: { 'rules.json': { rules: [] } }, expires: fromNow(hours * HOUR_MS) })
+      const company = {
+        path: join(root, 'etc', 'policy'),
+        owner: placeIn(root).owner,
+        fleet: [placeIn(root)],
+      }
+      let seen = 0
+      const watch = await watchConfig(sourcesIn(root, { company }), () => seen++)
+      onTestFinished(() => watch.close())
+      await vi.advanceTimersByTimeAsync(hours * HOUR_MS - 1000)
+      expect(seen).toBe(0)
+      await vi.advanceTimersByTimeAsync(2000)
+      expect(seen).toBe(1)
+    },
+  )
+
+  it('looks at the clock again after the machine has slept, which stops its timers', async () => {
+    const root = tree({ 'project/x': '', 'etc/x': '' })
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    putPolicy(root, { enforced: { 'rules.json': { rules: [] } }, expires: fromNow(48 * HOUR_MS) })
+    const company = { path: join(root, 'etc', 'policy'), owner: placeIn(root).owner, fleet: [placeIn(root)] }
+    let seen = 0
+    const watch = await watchConfig(sourcesIn(root, { company }), () => seen++)
+    onTestFinished(() => watch.close())
+    vi.setSystemTime(Date.now() + 50 * HOUR_MS)
+    await vi.advanceTimersByTimeAsync(2 * HOUR_MS)
+    expect(seen).toBe(1)
   })
 
   it('sees a file replaced, again and again, as editors do', async () => {

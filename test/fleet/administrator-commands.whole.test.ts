@@ -208,6 +208,73 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       expect(stdout).toContain(`carabiner fleet policy promote --database ${database} --org ${ORG} --key`)
     })
 
+    describe('in shadow mode', () => {
+      const LOG = '0'.repeat(32)
+      const publish = (...more: string[]) => type('policy', 'publish', 'one.bundle', ...more)
+      const tried = async () => {
+        const machine = await addedMachine(fleet, 'laptop-7')
+        const hook = {
+          ...{ name: 'fleet@1:rules', source: 'fleet@1', status: 'ran', mode: 'shadow' },
+          would: { action: 'deny', reason: 'The rule no-push forbids this: it pushes.' },
+        }
+        const entry = { event: 'PreToolUse', tool: 'Bash', action: 'continue', hooks: [hook] }
+        const lines = madeLines([{ time: new Date().toISOString(), ...entry }])
+        const database = await opened(fleet.gateway)
+        await database.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
+          ...[
+            machine,
+            LOG,
+            lines.first,
+            lines.prev,
+            lines.count,
+            lines.last.hash,
+            lines.text,
+            listingIn(lines),
+          ],
+        ])
+        await database.close()
+      }
+
+      it('is followed by what it would have changed, with the options that this command takes', async () => {
+        const { stdout } = await publish('--shadow', '--key', 'fleet-root.key')
+        expect(stdout).toContain(`carabiner fleet shadow 1 --org ${ORG}\n`)
+        const [line = ''] = /carabiner fleet (shadow .*)/.exec(stdout)?.slice(1) ?? []
+        expect(await typeAs(fleet.admin, ...line.trim().split(' '))).toMatchObject({ code: 0 })
+        expect((await publish()).stdout).not.toContain('fleet shadow')
+      })
+
+      it('is promoted after the table of what it would have changed, also in JSON', async () => {
+        await publish('--shadow')
+        await tried()
+        const { code: exit, stdout } = await type('policy', 'promote')
+        expect(exit).toBe(0)
+        expect(stdout).toMatch(
+          /^version 1 was tried at 1 event on 1 machine, .*\n +rule no-push +would deny 1 call.*[\s\S]*\nversion 1 is promoted/,
+        )
+        await publish('--shadow', '--ring', '2')
+        const said = JSON.parse((await type('policy', 'promote', '--json')).stdout)
+        expect(said.shadow).toMatchObject({ trials: [{ version: 1 }], rows: [{ what: 'rule no-push' }] })
+      })
+
+      it('says before it is promoted that it was tried at no event', async () => {
+        await publish('--shadow')
+        expect((await type('policy', 'promote')).stdout).toMatch(
+          /^version 1 was tried at no event since .*, so nobody knows what it changes\nversion 1 is promoted/,
+        )
+        expect((await type('policy', 'promote', '--ring', '2')).stdout).toMatch(/^version 1 is promoted/)
+      })
+    })
+
+    it('whose signatures are no file is refused with their name, and not as a fault of the database', async () => {
+      mkdirSync(project.path('one.bundle.signatures'))
+      for (const verb of ['sign', 'publish']) {
+        const { code: exit, stderr } = await type('policy', verb, 'one.bundle')
+        expect(exit).toBe(1)
+        expect(stderr).toContain('one.bundle.signatures')
+        expect(stderr).not.toContain('database')
+      }
+    })
+
     it('that was never tried is not called one that changes nothing', async () => {
       expect((await type('shadow', '99')).stdout).toContain('version 99 was not tried in shadow mode since')
     })

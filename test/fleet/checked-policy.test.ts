@@ -1,14 +1,23 @@
 // The check of a policy's metadata against tuf-js, which implements the same specification: they must accept the same, except
-// for versions that tuf-js forgets.
+// for versions that tuf-js forgets, and for signers who are still in delegations and not in the root any more.
 
 import fc from 'fast-check'
 import { TrustedMetadataStore } from 'tuf-js/dist/store.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type KeyPair, newKeyPair } from '../../src/files/ed25519.js'
-import { type Accepted, checkedPolicy } from '../../src/fleet/policy/checked-policy.js'
-import { DELEGATED, POLICY_ROLES, type PolicyRole, type PolicyRow } from '../../src/fleet/policy/metadata.js'
-import { type Change, firstSigners, publication } from '../../src/fleet/policy/publication.js'
-import { SIGNER_ROLES } from '../../src/fleet/policy/signers.js'
+import { type Accepted, checkedPolicy, verified } from '../../src/fleet/policy/checked-policy.js'
+import {
+  DELEGATED,
+  delegatedSigned,
+  POLICY_ROLES,
+  type PolicyRole,
+  type PolicyRow,
+  signedText,
+  snapshotSigned,
+  timestampSigned,
+} from '../../src/fleet/policy/metadata.js'
+import { type Change, firstSigners, publication, signTargets } from '../../src/fleet/policy/publication.js'
+import { SIGNER_ROLES, type SignerRole } from '../../src/fleet/policy/signers.js'
 import { type Models, tufModels } from '../../src/fleet/policy/tuf.js'
 import { ROOT } from './fleet-scene.js'
 
@@ -167,6 +176,76 @@ describe('the check of a policy', () => {
         signers: { ...firstSigners(ROOT.publicKey), threshold: 2 },
       }),
     ).toThrow('would have 1 of the 2 signatures')
+  })
+
+  describe('of a signer whom the key of the fleet removed, and two others did not', () => {
+    const all = (threshold: number, ...names: readonly (readonly [KeyPair, SignerRole])[]): Change => {
+      const more = names.map(([key, role], i) => {
+        return { name: `s${i}`, roles: [role], key: key.publicKey.toString('base64url') }
+      })
+      return { signers: { signers: [...firstSigners(ROOT.publicKey).signers, ...more], threshold } }
+    }
+    const now = Date.now()
+    const newest = (rows: readonly PolicyRow[], role: PolicyRole) =>
+      rows.filter((row) => row.role === role).sort((a, b) => b.version - a.version)[0] as PolicyRow
+
+    /** `gone` may sign that role until the last change. */
+    function removed(gone: KeyPair, role: 'rollout' | 'trust'): readonly PolicyRow[] {
+      const publisher = (key: KeyPair) => ({ models, key, rootKey: ROOT.publicKey, now })
+      let rows = publication(publisher(ROOT), [], {})
+      const then = (change: Change) => {
+        rows = [...rows, ...publication(publisher(ROOT), rows, change)]
+      }
+      const [ann, tess] = [[ANN, 'policy'] as const, [SECOND, 'trust'] as const]
+      then(all(1, ann, tess, [gone, role]))
+      const state = verified(models, rows, ROOT.publicKey)
+      const one = signTargets(publisher(ROOT), { state, signers: state, bundle: undefined }).text
+      then({
+        targets: signTargets(publisher(ANN), { state, signers: state, bundle: undefined }, one).text,
+      })
+      then(all(2, ann, tess, [gone, role]))
+      then(all(2, ann, tess))
+      expect(newest(rows, 'targets').content).toContain(gone.publicKey.toString('hex'))
+      return rows
+    }
+
+    /** What the removed one signs on top, with a snapshot and a timestamp of somebody who still counts. */
+    function forged(rows: readonly PolicyRow[], gone: KeyPair, role: 'rollout' | 'trust') {
+      const { target = '', version } = newest(rows, role)
+      const own: PolicyRow = {
+        ...{ role, version: version + 1, target },
+        content: signedText(models, role, delegatedSigned(role, target, version + 1, now), [gone]),
+      }
+      const others = (['targets', 'rollout', 'trust'] as const).filter((one) => one !== role)
+      const named = [own, ...others.map((one) => newest(rows, one))]
+      const next = (one: 'snapshot' | 'timestamp') => newest(rows, one).version + 1
+      const row = (one: 'snapshot' | 'timestamp', signed: Readonly<Record<string, unknown>>): PolicyRow => {
+        return { role: one, version: next(one), content: signedText(models, one, signed, [SECOND]) }
+      }
+      const snapshot = row('snapshot', snapshotSigned(named, next('snapshot'), now))
+      const expires = new Date(now + DAY_MS).toISOString()
+      return [own, snapshot, row('timestamp', timestampSigned(snapshot, next('timestamp'), { expires, now }))]
+    }
+
+    it.each(DELEGATED)('a %s of theirs is not accepted, although tuf-js accepts it', (role) => {
+      const rows = removed(EVE, role)
+      const accepted: Accepted = {}
+      check(rows, accepted)
+      const more = [...rows, ...forged(rows, EVE, role)]
+      const served = POLICY_ROLES.flatMap((one) =>
+        one === 'root' ? more.filter((row) => row.role === one) : [newest(more, one)],
+      )
+      expect(refusal(() => byTufJs(served, {}))).toBeUndefined()
+      for (const had of [{}, accepted])
+        expect(() => check(served, { ...had })).toThrow(`${role}.json was signed by 0/1 of the keys that may`)
+    })
+
+    it.each(DELEGATED)('a %s that they signed before sets no lowest version', (role) => {
+      const rows = removed(EVE, role)
+      const { target = '' } = newest(rows, role)
+      const content = signedText(models, role, delegatedSigned(role, target, 2 ** 31, now), [EVE])
+      expect(check(rows, { [role]: content }).rows[role].version).toBe(newest(rows, role).version)
+    })
   })
 
   it('knows how new each file was whose signer still counts, also without a snapshot', () => {

@@ -149,6 +149,26 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     )
   })
 
+  it('status, list and doctor say that news may be kept back from a machine that only trusts hooks', async () => {
+    const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+    const trusted = { ['a'.repeat(64)]: { by: 'ann', at: at(-9) } }
+    const put = (signed: string, expires: string) => {
+      const more = { signed, expires, afterExpiry: 'close', time: at(-1) } as const
+      putInForce(member.place.policy, { rollout: 1, trust: { trusted, revoked: {} }, ...more })
+    }
+    rmSync(member.place.policy, { recursive: true, force: true })
+    mkdirSync(member.place.policy, { recursive: true, mode: 0o755 })
+    put(at(-3), at(2))
+    expect(await findings()).toContain('fleet-silent')
+    put(at(-8), at(-1))
+    const lapsed = 'what reviewers of the fleet trusted no longer counts'
+    expect((await type('fleet', 'status')).stdout).toContain(lapsed)
+    expect((await type('doctor')).stdout).toContain(lapsed)
+    const list = await type('list')
+    expect(list.stdout + list.stderr).toContain(lapsed)
+    rmSync(member.place.policy, { recursive: true })
+  })
+
   it('ship and status say that the fleet has lost what it acknowledged, and send it again', async () => {
     log.append([{ kind: 'fire', time: '2026-11-18T06:01:00.000Z' }])
     await type('fleet', 'ship')

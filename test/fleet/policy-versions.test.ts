@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type KeyPair, newKeyPair } from '../../src/files/ed25519.js'
 import { fleetPolicies } from '../../src/files/fleet-bundles.js'
 import { userPlace } from '../../src/files/fleet-places.js'
-import { bundleFolder, policyPlace, readInForce } from '../../src/files/fleet-policy.js'
+import { bundleFolder, type InForce, policyPlace, readInForce } from '../../src/files/fleet-policy.js'
 import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
 import type { Member } from '../../src/fleet/machine/membership.js'
 import { fetchPolicy } from '../../src/fleet/machine/policy.js'
@@ -69,7 +69,7 @@ describe('a machine', () => {
   /** A gateway that has gone back, or forward, to one of the states. */
   const clientAt = (state: number): GatewayClient => clientOver(states[state] ?? [])
 
-  function clientOver(rows: readonly PolicyRow[]): GatewayClient {
+  function clientOver(rows: readonly PolicyRow[], time = () => Date.now()): GatewayClient {
     const newest = (role: string) =>
       Math.max(0, ...rows.filter((row) => row.role === role).map((row) => row.version))
     const ask = async (name: string, { body, query = '' }: { body?: PolicyRequest; query?: string } = {}) => {
@@ -79,7 +79,7 @@ describe('a machine', () => {
       const files = rows.filter(({ role, version }) =>
         role === 'root' ? version > (body?.root ?? 0) : version === newest(role),
       )
-      return { time: Date.now(), newest: newest('timestamp'), files: isNew ? files : [] }
+      return { time: time(), newest: newest('timestamp'), files: isNew ? files : [] }
     }
     return { ask, close: () => {} } as unknown as GatewayClient
   }
@@ -160,6 +160,110 @@ describe('a machine', () => {
     } finally {
       vi.useRealTimers()
     }
+  })
+
+  describe('with a gateway and a signer that lie about time', () => {
+    const DAY_MS = 24 * 3_600_000
+    const TESS = newKeyPair()
+    const newest = (rows: readonly PolicyRow[], role: PolicyRole) =>
+      rows.filter((row) => row.role === role).sort((a, b) => b.version - a.version)[0] as PolicyRow
+
+    /** The state after Tess was made a reviewer, the lowest role, and signed that it holds for ever. */
+    function forEver(
+      signed = Date.now(),
+      more: readonly PolicyRow[] = states[0] ?? [],
+    ): readonly PolicyRow[] {
+      const key = TESS.publicKey.toString('base64url')
+      const all = [...firstSigners(ROOT.publicKey).signers, { name: 'tess', roles: ['trust'] as const, key }]
+      const publisher = { models, key: ROOT, rootKey: ROOT.publicKey, now: Date.now() }
+      const rows = [...more, ...publication(publisher, more, { signers: { signers: all, threshold: 1 } })]
+      const version = newest(rows, 'timestamp').version + 1
+      const facts = { expires: '9999-12-31T00:00:00.000Z', now: signed }
+      const said = timestampSigned(newest(rows, 'snapshot'), version, facts)
+      return [...rows, { role: 'timestamp', version, content: signedText(models, 'timestamp', said, [TESS]) }]
+    }
+    const inForceOf = ({ place }: Member) => readInForce(policyPlace(place)) as InForce
+
+    it.each([
+      ['ends after as many days as its bundle says', () => Date.now()],
+      ['also if it says that it was signed later', () => Date.parse('9999-01-01T00:00:00Z')],
+    ])('the policy of one signer %s', async (_, signed) => {
+      const member = newMachine()
+      await fetchPolicy(clientOver(forEver(signed())), member)
+      const { expires, time } = inForceOf(member)
+      expect(Date.parse(expires)).toBeLessThanOrEqual(Date.now() + 7 * DAY_MS)
+      expect(Date.parse(expires)).toBeGreaterThan(Date.now() + 6 * DAY_MS)
+      // Nor can it make the clock of the machine look wrong.
+      expect(Date.parse(time)).toBeLessThan(Date.now() + 3_600_000)
+      expect(fleetPolicies(policyPlace(member.place)).flatMap(({ problem }) => problem ?? [])).toEqual([])
+    })
+
+    it('does not hold longer when it is heard again, and a machine asks for nothing that it has', async () => {
+      const rows = forEver()
+      const member = newMachine()
+      await fetchPolicy(clientOver(rows), member)
+      const { expires } = inForceOf(member)
+      expect((await fetchPolicy(clientOver(rows), member)).status).toBe('same')
+      const now = () => Date.parse(expires) - 1000
+      chmodSync(bundleFolder(member.place.policy, bundles[0]?.digest ?? ''), 0o777)
+      expect((await fetchPolicy(clientOver(rows, now), member, { now })).status).toBe('changed')
+      expect(inForceOf(member).expires).toBe(expires)
+      chmodSync(bundleFolder(member.place.policy, bundles[0]?.digest ?? ''), 0o777)
+      const late = () => Date.parse(expires) + 1000
+      await expect(fetchPolicy(clientOver(rows, late), member, { now: late })).rejects.toThrow('is over')
+    })
+
+    it('the shortest of the bundles counts, also one that is only tried', async () => {
+      const short = numbered(9, { 'policy.json': '{"expires_days":2,"rings":[{"name":"1"}]}' })
+      bundles = [...bundles, short]
+      const publisher = { models, key: ROOT, rootKey: ROOT.publicKey, now: Date.now() }
+      const before = states[0] ?? []
+      const state = verified(models, before, ROOT.publicKey)
+      const targets = signTargets(publisher, { state, signers: state, bundle: short }).text
+      const rollout = published(rolloutOf(state), short.digest, {}, true)
+      const member = newMachine()
+      const rows = [...before, ...publication(publisher, before, { targets, rollout })]
+      await fetchPolicy(clientOver(forEver(Date.now(), rows)), member)
+      expect(Date.parse(inForceOf(member).expires)).toBeLessThanOrEqual(Date.now() + 2 * DAY_MS)
+    })
+
+    it('a gateway sets the time forward only, whether it has news or not', async () => {
+      const member = newMachine()
+      const start = Date.now()
+      const at = (state: number, days: number) => {
+        const now = () => start + days * DAY_MS
+        return fetchPolicy(clientOver(states[state] ?? [], now), member, { now })
+      }
+      const days = () => Math.round((Date.parse(inForceOf(member).time) - start) / DAY_MS)
+      for (const [state, day, expected] of [
+        [0, 0, 0],
+        [0, 4, 4],
+        [0, 1, 4],
+        [0, 5, 5],
+        // News that were kept back until now: only a signer can make them, so they may correct a wrong clock by a day.
+        [1, 1, 4],
+        [1, 1, 4],
+        [2, 3, 3],
+      ] as const) {
+        await at(state, day)
+        expect([state, day, days()]).toEqual([state, day, expected])
+      }
+      await at(2, 6)
+      expect(days()).toBe(6)
+    })
+
+    it('nothing that has expired is accepted with a clock that was set back', async () => {
+      const member = newMachine()
+      const start = Date.now()
+      const on = (state: number, day: number) => {
+        const now = () => start + day * DAY_MS
+        return fetchPolicy(clientOver(states[state] ?? [], now), member, { now })
+      }
+      await on(0, 0)
+      await on(0, 20)
+      await expect(on(1, 0)).rejects.toThrow('expired')
+      expect(inForceOf(member).rollout).toBe(1)
+    })
   })
 
   describe('after a signer was removed', () => {

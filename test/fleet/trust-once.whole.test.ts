@@ -70,5 +70,19 @@ describe.runIf(hasPostgres)('a decision of a reviewer', () => {
     expect(await decide(['add', 'guard'], 'other.key')).toMatchObject({ code: 1 })
     expect(await decide(['add', 'nothing'])).toMatchObject({ code: 64 })
     expect(await decide(['add'])).toMatchObject({ code: 64 })
+    expect(await decide(['list', 'guard'])).toMatchObject({ code: 64 })
+    expect(await decide(['list', '--reason', 'x'])).toMatchObject({ code: 64 })
+  })
+
+  it('is told in JSON as what was done, and the list says until when it counts', async () => {
+    const digest = 'c'.repeat(64)
+    for (const [verb, done] of [
+      ['add', 'added'],
+      ['revoke', 'revoked'],
+      ['forget', 'forgotten'],
+    ] as const)
+      expect(JSON.parse((await decide([verb, digest, '--json'])).stdout)).toEqual({ [done]: digest })
+    expect((await decide(['list'])).stdout).toMatch(/^ {2}machines count what is trusted until /m)
+    expect(JSON.parse((await decide(['list', '--json'])).stdout).expires).toMatch(/Z$/)
   })
 })

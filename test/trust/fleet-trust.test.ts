@@ -4,10 +4,11 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { loadConfig } from '../../src/config/load.js'
 import { inForcePath, type PolicyPlace, type TrustList } from '../../src/files/fleet-policy.js'
 import { fleetTrust } from '../../src/files/fleet-trust.js'
 import { hooksUnder } from '../../src/runtime.js'
-import { fromNow, placeIn, putPolicy } from '../config/fleet-place.js'
+import { fromNow, HOUR_MS, placeIn, putPolicy, type Sent } from '../config/fleet-place.js'
 import { tree } from '../config/temp-tree.js'
 import { seeded } from '../property/runs.js'
 import { later, project } from './hostile-project.js'
@@ -23,7 +24,8 @@ function fleetIn(root: string): {
   mkdirSync(join(root, 'etc'), { recursive: true })
   return {
     places: [placeIn(root)],
-    decide: (list) => putPolicy(root, { trust: { trusted: {}, revoked: {}, ...list } }),
+    decide: (list) =>
+      putPolicy(root, { trust: { trusted: {}, revoked: {}, ...list }, expires: fromNow(24 * HOUR_MS) }),
   }
 }
 
@@ -59,6 +61,43 @@ it('a revoked digest is never trusted, whoever else trusts it', () => {
   expect(store.trustedNow(record)).toEqual([])
   expect(store.keptOf(record)).toEqual({ problem: text })
   expect(() => store.trust(unit, digest)).toThrow(`"guard" cannot be trusted: ${text}`)
+})
+
+it.each<[string, Sent]>([
+  ['it has expired', { expires: fromNow(-1000), time: fromNow(-HOUR_MS) }],
+  ['the clock was set back', { time: fromNow(HOUR_MS), expires: fromNow(2 * HOUR_MS) }],
+])('when %s, what was trusted no longer counts, and what was revoked still does', (_, when) => {
+  const { root } = project()
+  const { places } = fleetIn(root)
+  const trust = { trusted: { [OTHER]: BY }, revoked: { ['1'.repeat(64)]: WHY } }
+  putPolicy(root, { trust, ...when })
+  for (let i = 0; i < 2; i++) expect(fleetTrust(places)).toEqual({ ...trust, trusted: {} })
+  putPolicy(root, { trust, ...when, enforced: { 'rules.json': { rules: [] } } })
+  expect(fleetTrust(places).trusted).toEqual({})
+})
+
+it('what was trusted stops counting when it expires, although no file changes, and people are told', async () => {
+  const { root, plugin, newStore, store: alone } = project()
+  const fleet = fleetIn(root)
+  const unit = plugin()
+  const { digest } = alone.look(unit)
+  const store = newStore({ fleet: fleet.places })
+  fleet.decide({ trusted: { [digest]: BY } })
+  const standing = () => later(() => store.standingOf(unit)).state
+  const told = async () => {
+    const company = {
+      path: join(root, 'etc', 'policy'),
+      owner: placeIn(root).owner,
+      fleet: [...fleet.places],
+    }
+    return (await loadConfig({ company })).diagnostics
+  }
+  expect([standing(), await told()]).toEqual(['trusted', []])
+  const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 25 * HOUR_MS)
+  onTestFinished(() => now.mockRestore())
+  expect(store.standingOf(unit).state).toBe('untrusted')
+  const text = 'what reviewers of the fleet trusted no longer counts: it expired at'
+  expect(await told()).toMatchObject([{ code: 'policy-expired', text: expect.stringContaining(text) }])
 })
 
 it('a list that cannot be relied on trusts nothing', () => {

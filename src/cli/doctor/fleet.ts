@@ -7,6 +7,7 @@ import { localTime } from '../../core/base/time.js'
 import { readMembership } from '../../files/fleet-marker.js'
 import { fleetPlace, userPlace } from '../../files/fleet-places.js'
 import {
+  hasTrusted,
   type InForce,
   inForcePath,
   type PolicyPlace,
@@ -63,20 +64,25 @@ function policyFindings(): readonly Finding[] {
   if (!member) return []
   const place = policyPlace(member)
   const inForce = readable(place)
-  if (!inForce?.signed || inForce.enforced === undefined) return []
-  const { signed, expires, afterExpiry } = inForce
+  if (!inForce?.signed || !(inForce.enforced || hasTrusted(inForce))) return []
+  const { signed, expires } = inForce
   const [from, until, now] = [Date.parse(signed), Date.parse(expires), Date.now()]
   if (now >= until || now - from <= (until - from) / 2) return []
-  const then = afterExpiry === 'close' ? 'every tool call is refused' : 'it counts, with a warning'
   return [
     {
       severity: 'warning',
       code: 'fleet-silent',
       file: inForcePath(place.folder),
-      text: `the newest that this machine heard of its fleet was signed ${localTime(signed)}; from ${localTime(expires)} on, ${then}`,
+      text: `the newest that this machine heard of its fleet was signed ${localTime(signed)}; from ${localTime(expires)} on, ${afterwards(inForce)}`,
       fix: 'carabiner fleet policy fetch   # if nothing newer comes, ask your administrator whether the policy was renewed',
     },
   ]
+}
+
+function afterwards(inForce: InForce): string {
+  if (inForce.enforced && inForce.afterExpiry === 'close') return 'every tool call is refused'
+  const lapse = hasTrusted(inForce) ? ['what reviewers of the fleet trusted does not count'] : []
+  return [...(inForce.enforced ? ['its policy counts, with a warning'] : []), ...lapse].join(', and ')
 }
 
 /** A file that cannot be used is told by the hooks that it closes. */

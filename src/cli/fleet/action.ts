@@ -4,7 +4,7 @@ import { textOf } from '../../core/base/errors.js'
 import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { callerEnv } from '../../files/caller.js'
 import { fleetPlace } from '../../files/fleet-places.js'
-import { type Database, openDatabase, Unready } from '../../fleet/database/connection.js'
+import { type Database, openDatabase } from '../../fleet/database/connection.js'
 import {
   type GatewayClient,
   Refusal as GatewayRefusal,
@@ -16,7 +16,10 @@ import type { Options } from '../command.js'
 import type { Output } from '../output.js'
 import { optionOf } from '../print/next-command.js'
 import { Refusal, usage } from '../refusal.js'
+import { refusing } from './failure.js'
 import type { OPTIONS } from './options.js'
+
+export { refusing }
 
 export interface Given {
   readonly options: Options<typeof OPTIONS>
@@ -54,11 +57,15 @@ export function isAboutAll({ database, org }: Given['options']): boolean {
 /** What the next command needs, too. */
 const KEPT = ['gateway', 'ca', 'org', 'key', 'root-key'] as const
 
-/** A command to type next, with the options that this one was given. A password is never printed. */
-export function again(line: string, { options }: Pick<Given, 'options'>): string {
+/** A command to type next, with the options that this one was given. A password is never printed. `taken`: those that it takes. */
+export function again(
+  line: string,
+  { options }: Pick<Given, 'options'>,
+  taken: readonly (typeof KEPT)[number][] = KEPT,
+): string {
   const { database } = options
   const url = database && URL.canParse(database) && new URL(database).password === '' ? database : 'URL'
-  const kept = KEPT.flatMap((name) => {
+  const kept = taken.flatMap((name) => {
     const value = options[name]
     return value === undefined || line.includes(` --${name} `) ? [] : optionOf(`--${name}`, value)
   })
@@ -86,53 +93,6 @@ export async function withDatabase<T>(
       await database.close()
     }
   })
-}
-
-/** What goes wrong in a database is a refusal, not a bug. */
-export async function refusing<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof Refusal) throw error
-    throw new Refusal('FLEET_DATABASE', `The database of the fleet cannot be used: ${wordsOf(error)}`, {
-      hint: hintFor(error),
-    })
-  }
-}
-
-const UNPREPARED = 'Its owner prepares it, or brings it up to date: carabiner fleet init.'
-
-/** By the code of PostgreSQL. */
-const HINTS: Readonly<Record<string, string>> = {
-  '23505': 'Somebody else wrote the same thing at the same time. Type the command again.',
-  '28000': 'Check the user in its address, and that pg_hba.conf of the server lets them in.',
-  '28P01': 'Check the user and the password in its address.',
-  '3D000': 'Check the name of the database in its address, or create it with createdb.',
-  '3F000': UNPREPARED,
-  '42501':
-    'Use a user with the right role. init: the owner of the database, who may create roles. serve: fleet_gateway. audit, shadow and status: fleet_auditor. All others: fleet_admin.',
-  '42703': UNPREPARED,
-  '42883': UNPREPARED,
-  '42P01': UNPREPARED,
-  P0002: 'Give --org NAME, one that is there. carabiner fleet init --org NAME makes a new one.',
-}
-
-function hintFor(error: unknown): string {
-  if (error instanceof Unready) return error.hint
-  const code = String((error as { readonly code?: unknown }).code)
-  const isOfServer = /^(?=.*\d)[0-9A-Z]{5}$/.test(code)
-  return (
-    HINTS[code] ??
-    (isOfServer
-      ? 'The log of PostgreSQL may say more.'
-      : 'Check its address, and that PostgreSQL runs there.')
-  )
-}
-
-/** An error of several addresses has no words of its own. */
-function wordsOf(error: unknown): string {
-  const [first] = error instanceof AggregateError ? error.errors : []
-  return textOf(first ?? error)
 }
 
 /** Throws if this machine is in no fleet. */

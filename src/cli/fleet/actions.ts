@@ -77,7 +77,7 @@ export const ACTIONS = {
     words: 4,
     options: [...DATABASE, 'key', 'root-key', 'out', 'ring', 'group', 'shadow', 'to', 'role'],
     isPersonal: true,
-    load: () => import('./policy.js'),
+    load: () => import('./policy/policy.js'),
   },
   trust: {
     audience: 'administrator',

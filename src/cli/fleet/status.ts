@@ -22,7 +22,7 @@ import { EXIT, Refusal } from '../refusal.js'
 import { DATABASE_VARIABLE, type Given, isAboutAll, memberOf, withGateway } from './action.js'
 import { showFleetStatus } from './fleet-status.js'
 import { ADVISORY } from './join.js'
-import { policyText } from './policy-fetch.js'
+import { policyText } from './policy/fetch.js'
 import { breakText, failureText } from './ship.js'
 
 interface Contact {

@@ -7,34 +7,48 @@ import { signerOf, trustOf } from '../../fleet/policy/publication.js'
 import { isDigest } from '../../store/trust-records.js'
 import { chosen } from '../command.js'
 import { findUnits } from '../plugins/review.js'
-import { columns } from '../print/lines.js'
+import { columns, nextLines } from '../print/lines.js'
+import type { Paint } from '../print/terminal.js'
 import { Refusal, usage } from '../refusal.js'
 import { sourcesOf } from '../sources.js'
-import type { Given } from './action.js'
-import { atDesk, atSigningDesk, publish, type SigningDesk } from './policy-desk.js'
+import { again, type Given } from './action.js'
+import { atDesk, atSigningDesk, publish, type SigningDesk } from './policy/desk.js'
 
 const VERBS = ['list', 'add', 'revoke', 'forget'] as const
 
 export async function run(given: Given): Promise<number> {
   const [first = 'list', what] = given.words
   const verb = chosen(first, VERBS, 'carabiner fleet trust has no action')
+  if (verb === 'list' && what !== undefined) throw usage('Type carabiner fleet trust list')
+  if (verb !== 'revoke' && given.options.reason !== undefined)
+    throw usage('--reason is for carabiner fleet trust revoke')
   if (verb === 'list') return listed(given)
   if (what === undefined)
     throw usage(`What? Type carabiner fleet trust ${verb} NAME, or the digest of a review`)
-  if (verb !== 'revoke' && given.options.reason !== undefined)
-    throw usage('--reason is for carabiner fleet trust revoke')
   const digest = await digestOf(what)
   return atSigningDesk(given, async (desk) => {
     const trust = decided(trustOf(desk.state), digest, verb, decisionOf(desk, given.options.reason))
     await publish(desk, { trust })
-    return given.output.result({ [verb]: digest }, () => [DONE[verb](what)])
+    return given.output.result({ [DONE[verb].key]: digest }, () => [DONE[verb].line(what)])
   })
 }
 
-const DONE: Readonly<Record<Exclude<(typeof VERBS)[number], 'list'>, (what: string) => string>> = {
-  add: (what) => `${visible(what)} is trusted on every machine that has fetched this`,
-  revoke: (what) => `${visible(what)} never runs again on a machine that has fetched this, whoever trusts it`,
-  forget: (what) => `${visible(what)} is up to each machine again`,
+interface Done {
+  /** In JSON. */
+  readonly key: string
+  line(what: string): string
+}
+
+const DONE: Readonly<Record<Exclude<(typeof VERBS)[number], 'list'>, Done>> = {
+  add: {
+    key: 'added',
+    line: (what) => `${visible(what)} is trusted on every machine that has fetched this`,
+  },
+  revoke: {
+    key: 'revoked',
+    line: (what) => `${visible(what)} never runs again on a machine that has fetched this, whoever trusts it`,
+  },
+  forget: { key: 'forgotten', line: (what) => `${visible(what)} is up to each machine again` },
 }
 
 /** Whoever signs it, under the name that the policy has for them. */
@@ -82,12 +96,24 @@ async function listed(given: Given): Promise<number> {
   return atDesk(given, async ({ state }) => {
     const list = trustOf(state)
     const rows = [...rowsOf('trusted', list.trusted), ...rowsOf('revoked', list.revoked)]
-    return given.output.result(list, () =>
+    const expires = state?.expires
+    const isOver = expires !== undefined && Date.parse(expires) <= Date.now()
+    return given.output.result({ ...list, ...(expires !== undefined && { expires }) }, (paint) =>
       rows.length === 0
         ? ['no reviewer has decided anything']
-        : columns(rows).map((row) => row.join('  ').trimEnd()),
+        : [
+            ...columns(rows).map((row) => row.join('  ').trimEnd()),
+            ...(expires === undefined ? [] : [untilLine(expires, isOver, paint)]),
+            ...(isOver ? nextLines([again('carabiner fleet policy renew', given)], paint) : []),
+          ],
     )
   })
+}
+
+/** Revoked hooks do not come back. */
+function untilLine(expires: string, isOver: boolean, paint: Paint): string {
+  const until = `  machines count what is trusted until ${localTime(expires)}`
+  return isOver ? `${until}${paint.red(': that is over')}` : until
 }
 
 function rowsOf(word: string, list: TrustList['trusted']): string[][] {

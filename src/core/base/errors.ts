@@ -339,7 +339,7 @@ export const DIAGNOSTIC_CODES = {
   },
   'policy-expired': {
     means:
-      'The fleet’s policy on this machine is older than it may be, or the clock is behind. The policy says that it counts all the same.',
+      'What the fleet said last is older than it may be, or the clock is behind. Its policy counts all the same, if it says so; what its reviewers trusted does not, and what they revoked still never runs.',
     todo: 'Run carabiner fleet policy fetch, and set the clock if it is wrong.',
   },
   'setting-ignored': {

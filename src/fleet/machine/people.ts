@@ -8,8 +8,7 @@ import { makePrivate } from '../../files/folder.js'
 import { placeWhole } from '../../files/plain-file.js'
 import { writeRootOwned } from '../../files/root-owned.js'
 import {
-  arePeopleOver,
-  endOfPeople,
+  checkMayAllow,
   heldPeople,
   type People,
   peopleIn,
@@ -22,7 +21,7 @@ import type { Member } from './membership.js'
 
 /**
  * Returns the list that counts from now on: the one that was sent with something else, or else a new one. Undefined if the fleet has none. Throws if the gateway sends a list that the key
- * of the fleet did not sign, or an older one than this machine has had: the newer one stays. Throws also if it is over.
+ * of the fleet did not sign, or an older one than this machine has had: the newer one stays. Throws also if nobody on it may allow any more.
  */
 export async function fetchPeople(
   client: GatewayClient,
@@ -40,7 +39,7 @@ export async function fetchPeople(
   const people = checkedPeople(list, member)
   if (known && people.version < known.version) throw behind(people.version, known)
   if (people.version !== known?.version || isRoots(member)) keep(list, member, dataDir)
-  if (arePeopleOver(people)) throw new Error(endOfPeople(people))
+  checkMayAllow(people, member)
   return people
 }
 

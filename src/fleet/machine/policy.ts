@@ -6,6 +6,7 @@ import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../
 import { isIntact } from '../../files/fleet-bundles.js'
 import {
   type BundleInForce,
+  CLOCK_BEHIND_MS,
   type InForce,
   type PolicyPlace,
   policyPlace,
@@ -14,10 +15,10 @@ import {
 } from '../../files/fleet-policy.js'
 import { namesIn } from '../../files/folder.js'
 import { Mutex } from '../../files/mutex.js'
-import { bundleIn } from '../policy/bundle.js'
+import { bundleIn, type PolicyFile } from '../policy/bundle.js'
 import { type Accepted, checkedPolicy, type Published } from '../policy/checked-policy.js'
 import { versionOf as bundleVersion, POLICY_ROLES, type PolicyRow } from '../policy/metadata.js'
-import { ringOf, rolloutIn } from '../policy/rollout.js'
+import { reliedOnDays, ringOf, rolloutIn } from '../policy/rollout.js'
 import { tufModels } from '../policy/tuf.js'
 import type { BundleAnswer, PolicyAnswer, PolicyRequest } from '../protocol.js'
 import type { GatewayClient } from './gateway-client.js'
@@ -77,8 +78,7 @@ export async function fetchPolicy(
   }
 }
 
-/** How far this clock may be behind the gateway's: an older policy would look as if it had not expired. */
-const MOST_BEHIND_MS = 600_000
+const DAY_MS = 24 * 3_600_000
 /** How old `time` in in-force.json may get while nothing else changes. */
 const TIME_MS = 3_600_000
 
@@ -115,7 +115,8 @@ class Fetching {
         `it has version ${answer.newest}, and this machine has had ${known.timestamp}: somebody removed the newer ones`,
       )
     if (isNothing && answer.newest === 0) return { status: 'none' }
-    if (answer.time - this.#now() > MOST_BEHIND_MS)
+    // An older policy would look as if it had not expired.
+    if (answer.time - this.#now() > CLOCK_BEHIND_MS)
       throw new Error(
         `the clock of this machine is ${Math.round((answer.time - this.#now()) / 60_000)} minutes behind the gateway’s, so nobody can tell what has expired; set it right`,
       )
@@ -134,34 +135,37 @@ class Fetching {
   }
 
   #same(before: InForce, time: number): PolicyFetch {
-    if (Math.abs(time - Date.parse(before.time)) > TIME_MS)
+    if (time - Date.parse(before.time) > TIME_MS)
       putInForce(this.#place.folder, { ...before, time: new Date(time).toISOString() })
     return { status: 'same', inForce: before }
   }
 
-  async #changed({ before, kept, intact }: Had, answer: PolicyAnswer): Promise<PolicyFetch> {
+  async #changed(had: Had, answer: PolicyAnswer): Promise<PolicyFetch> {
+    const { before, kept, intact } = had
     const { folder } = this.#place
-    const served = await this.#checked(kept, answer.files)
+    const served = await this.#checked(had, answer.files)
     const { rollout, trust: reviewed } = served.rows
     // Only if the metadata was lost. It tells who signed that version, and whether they still count.
     if (before && kept.rollout === undefined && rollout.version < before.rollout)
       throw unusable(
         `its roll-out has version ${rollout.version}, and this machine has had ${before.rollout}`,
       )
-    const found = ringOf(rolloutIn(rollout.target ?? ''), this.#member)
+    const plan = rolloutIn(rollout.target ?? '')
+    const found = ringOf(plan, this.#member)
     const has: Has = { intact, sent: new Map(answer.bundles?.map((one) => [sha256(one), one])) }
     const enforced = await this.#bundle(served, has, found?.ring.enforced)
     const shadow = await this.#bundle(served, has, found?.ring.shadow)
     const trust = trustList(JSON.parse(reviewed.target ?? ''), 'trust.json')
+    const days = [enforced, shadow].flatMap((one) => one?.policy.expiresDays ?? [])
+    const said = this.#said(before, served, Math.min(reliedOnDays(served.entries, plan), ...days))
     const next: InForce = {
       rootKey: this.#member.rootKey,
       rollout: rollout.version,
       ...(enforced && { enforced: enforced.bundle }),
       ...(shadow && { shadow: shadow.bundle }),
-      expires: served.expires,
-      signed: served.signed,
-      afterExpiry: (enforced ?? shadow)?.afterExpiry ?? 'close',
-      time: new Date(answer.time).toISOString(),
+      ...said,
+      afterExpiry: (enforced ?? shadow)?.policy.afterExpiry ?? 'close',
+      time: timeAfter(before, said, answer.time),
       ...(Object.keys({ ...trust.trusted, ...trust.revoked }).length > 0 && { trust }),
     }
     putInForce(folder, next)
@@ -173,12 +177,30 @@ class Fetching {
     }
   }
 
+  /**
+   * How old the news are, and until when they hold. The fleet counts from when it signed them, but a machine believes no
+   * signer who says so much: it counts from now at the latest, and what it has heard before does not hold longer when it is
+   * heard again.
+   */
+  #said(before: InForce | undefined, { rows, expires, signed }: Published, days: number): Said {
+    const timestamp = sha256(rows.timestamp.content)
+    const [at, now] = [Date.parse(signed), this.#now()]
+    const known = before?.timestamp === timestamp ? Date.parse(before.expires) : Number.POSITIVE_INFINITY
+    const until = Math.min(Date.parse(expires), Math.min(at, now) + days * DAY_MS, known)
+    if (until <= now) throw unusable(`what was signed at ${signed} holds for ${days} days, and that is over`)
+    const heard = Math.min(at, now + CLOCK_BEHIND_MS)
+    return { timestamp, expires: new Date(until).toISOString(), signed: new Date(heard).toISOString() }
+  }
+
   /** On top of what the machine has. Whatever is newer and good is kept, even if the rest is not. */
-  async #checked(kept: Accepted, files: readonly PolicyRow[]): Promise<Published> {
+  async #checked({ before, kept }: Had, files: readonly PolicyRow[]): Promise<Published> {
     const models = await tufModels()
     const accepted: Accepted = { ...kept }
     const { rootKey } = this.#member
-    const checking = { rootKey: Buffer.from(rootKey, 'base64url'), accepted, now: this.#now() }
+    // Also if the clock was set back: nothing that has expired comes back.
+    const oldest = before ? Date.parse(before.time) - MOST_CORRECTED_MS : 0
+    const now = Math.max(this.#now(), oldest)
+    const checking = { rootKey: Buffer.from(rootKey, 'base64url'), accepted, now }
     try {
       return checkedPolicy(models, files, checking)
     } catch (error) {
@@ -203,12 +225,12 @@ class Fetching {
     if (unpacked)
       return {
         bundle: { ...unpacked, version },
-        afterExpiry: unpackedPolicy(folder, digest).afterExpiry,
+        policy: unpackedPolicy(folder, digest),
       }
     const bundle = bundleIn(sent.get(digest) ?? (await this.#asked(digest)))
     return {
       bundle: { digest, version, list: unpack(folder, bundle) },
-      afterExpiry: bundle.policy.afterExpiry,
+      policy: bundle.policy,
     }
   }
 
@@ -236,8 +258,10 @@ interface Has {
 
 interface Unpacked {
   readonly bundle: BundleInForce
-  readonly afterExpiry: InForce['afterExpiry']
+  readonly policy: PolicyFile
 }
+
+type Said = Required<Pick<InForce, 'timestamp' | 'expires' | 'signed'>>
 
 function unusable(why: string): Error {
   return new Error(
@@ -251,8 +275,29 @@ function versionOf(content: string | undefined): number {
 }
 
 /** Whether a fetch before this one came to its end. */
-function isComplete(kept: Accepted, { rollout, expires }: InForce): boolean {
-  return signedPart(kept.timestamp ?? '')?.expires === expires && versionOf(kept.rollout) === rollout
+function isComplete(kept: Accepted, { rollout, timestamp }: InForce): boolean {
+  return sha256(kept.timestamp ?? '') === timestamp && versionOf(kept.rollout) === rollout
+}
+
+// ---- time -----------------------------------------------------------------------------------------------------
+
+/*
+ * A gateway that somebody took must not say an earlier time than before: whoever also sets the clock of the machine back
+ * would bring back what has expired. So the time only goes forward. A gateway whose clock was ahead is not believed if that
+ * of the machine was right, so only if both were ahead, as in a data centre whose hosts take their time zone for UTC, does
+ * the machine have a time that is to come. After somebody has corrected both clocks, it would refuse every call until then.
+ * So newer news may set the time back, up to a day, which is more than any mistake about time zones: no gateway can make
+ * news, as somebody of the fleet signs them (`carabiner fleet policy renew`), and they set it back no further than to when
+ * they were signed. News that were kept back and are given out one by one reach no further back than the newest of them,
+ * and they are themselves judged by a time that is at most a day before the latest.
+ */
+
+const MOST_CORRECTED_MS = DAY_MS
+
+function timeAfter(before: InForce | undefined, { timestamp, signed }: Said, time: number): string {
+  const latest = before === undefined ? Number.NEGATIVE_INFINITY : Date.parse(before.time)
+  const oldest = before?.timestamp === timestamp ? latest : latest - MOST_CORRECTED_MS
+  return new Date(Math.max(time, Date.parse(signed), oldest)).toISOString()
 }
 
 // ---- fields ---------------------------------------------------------------------------------------------------

@@ -6,7 +6,13 @@ import { sha256, sha256OfBytes } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { quoted } from '../../core/base/text.js'
 import { count, fieldsOf, listOf, oneOf, type Reader, text } from '../../files/fields.js'
-import { AFTER_EXPIRY, type AfterExpiry, sha256Field } from '../../files/fleet-policy.js'
+import {
+  AFTER_EXPIRY,
+  type AfterExpiry,
+  DEFAULT_EXPIRES_DAYS,
+  MOST_EXPIRES_DAYS,
+  sha256Field,
+} from '../../files/fleet-policy.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
 import { type RolloutPlan, rolloutPlan } from './rollout.js'
 
@@ -40,9 +46,6 @@ export interface PolicyFile {
   readonly gates: readonly string[]
   readonly plan?: RolloutPlan
 }
-
-const DEFAULT_DAYS = 7
-const MOST_DAYS = 365
 
 /** Throws for a folder that holds anything but plain files of a reasonable size. */
 export function bundleOf(folder: string): Bundle {
@@ -142,21 +145,21 @@ function isName(part: string): boolean {
 
 const days: Reader<number> = (value, where) => {
   const read = count(value, where)
-  if (read >= 1 && read <= MOST_DAYS) return read
-  throw new Error(`is not valid: ${where} must be from 1 to ${MOST_DAYS}`)
+  if (read >= 1 && read <= MOST_EXPIRES_DAYS) return read
+  throw new Error(`is not valid: ${where} must be from 1 to ${MOST_EXPIRES_DAYS}`)
 }
 
 const KEYS = ['after_expiry', 'expires_days', 'gates', 'groups', 'rings'] as const
 
 /** `undefined`: the folder has none. */
 export function policyIn(content: string | undefined): PolicyFile {
-  if (content === undefined) return { afterExpiry: 'close', expiresDays: DEFAULT_DAYS, gates: [] }
+  if (content === undefined) return { afterExpiry: 'close', expiresDays: DEFAULT_EXPIRES_DAYS, gates: [] }
   try {
     const fields = fieldsOf(JSON.parse(content), POLICY_FILE)
     const unknown = Object.keys(fields).find((key) => !KEYS.some((known) => known === key))
     if (unknown !== undefined)
       throw new Error(`${quoted(unknown)} is not one of its keys: ${KEYS.join(', ')}`)
-    const { after_expiry = 'close', expires_days = DEFAULT_DAYS, gates = [], groups, rings } = fields
+    const { after_expiry = 'close', expires_days = DEFAULT_EXPIRES_DAYS, gates = [], groups, rings } = fields
     return {
       afterExpiry: oneOf(...AFTER_EXPIRY)(after_expiry, 'after_expiry'),
       expiresDays: days(expires_days, 'expires_days'),

@@ -17,7 +17,7 @@ import {
   type TargetEntry,
   targetName,
 } from './metadata.js'
-import { signerList } from './signers.js'
+import { bytesOf, signerList, signersWith } from './signers.js'
 import type { Models } from './tuf.js'
 
 /** What is published now. */
@@ -67,7 +67,9 @@ export function verified(
 /*
  * A file that was accepted sets the lowest version only while those who signed it still count, so nobody who was removed
  * has the last word with a very high version; and the root that removes them names the timestamp published with it, so
- * nothing from before comes back, whoever signed it.
+ * nothing from before comes back, whoever signed it. The root alone can remove a signer: where several people have to sign
+ * `targets`, its delegations name the removed one until they have. So a roll-out and a list of trust also need a key that the
+ * root gives this role, which is stricter than the specification.
  */
 
 /** The steps are in the order of the specification. Throws with what is wrong. */
@@ -75,6 +77,12 @@ export function checkedPolicy(models: Models, rows: readonly PolicyRow[], checki
   const { accepted, now } = checking
   const root = newestRoot(models, rows, checking)
   if (now !== undefined) checkExpiry('root', root, now)
+  const signers = signerList(root.signed.unrecognizedFields.signers, 'signers')
+  /** Of those who may sign it now. `targets` may still delegate to somebody whom a newer root has removed. */
+  const keysFor = (role: PolicyRole) =>
+    role === 'rollout' || role === 'trust'
+      ? new Set(signersWith(signers, role).map((one) => bytesOf(one).toString('hex')))
+      : undefined
   const newest = {
     timestamp: newestOf(rows, 'timestamp'),
     snapshot: newestOf(rows, 'snapshot'),
@@ -85,7 +93,7 @@ export function checkedPolicy(models: Models, rows: readonly PolicyRow[], checki
   const read = <R extends keyof typeof newest>(role: R, by: Metadata<Root> | Metadata<Targets>) => {
     const { content, version } = newest[role]
     const metadata = metadataIn(models, role, content)
-    if (!(by === root && content === accepted[role])) checkSigned(models, role, metadata, by)
+    if (!(by === root && content === accepted[role])) checkSigned(models, role, metadata, by, keysFor(role))
     if (metadata.signed.version !== version) throw new Error(`${role}.json has another version than its row`)
     if (now !== undefined) checkExpiry(role, metadata, now)
     return metadata
@@ -113,7 +121,8 @@ export function checkedPolicy(models: Models, rows: readonly PolicyRow[], checki
   const targets = read('targets', root)
   const checkAccepted = (role: 'targets' | Delegated, by: Metadata<Root> | Metadata<Targets>) => {
     const before = accepted[role] === undefined ? undefined : metadataIn(models, role, accepted[role])
-    if (before && newest[role].version < before.signed.version && isSigned(models, role, before, by))
+    if (!before || newest[role].version >= before.signed.version) return
+    if (isSigned(models, role, before, by, keysFor(role)))
       throw older(role, newest[role].version, before.signed.version)
   }
   checkAccepted('targets', root)
@@ -127,14 +136,14 @@ export function checkedPolicy(models: Models, rows: readonly PolicyRow[], checki
     accepted[role] = newest[role].content
   }
   return {
-    signers: signerList(root.signed.unrecognizedFields.signers, 'signers'),
+    signers,
     threshold: root.signed.roles.targets?.threshold ?? 1,
     rootVersion: root.signed.version,
     rootKey: rootKeyIn(root),
     rows: newest,
     targets,
     entries: entriesOf(targets),
-    expires: timestamp.expires,
+    expires: new Date(timestamp.expires).toISOString(),
     signed: timeField(timestamp.unrecognizedFields.signed_at, 'timestamp.json: signed_at'),
   }
 }
@@ -206,6 +215,8 @@ function signaturesOf(
   role: PolicyRole,
   metadata: AnyMetadata,
   by: Metadata<Root> | Metadata<Targets>,
+  /** No other keys count, in hex. Default: all that `by` names. */
+  among?: ReadonlySet<string>,
 ): Signatures {
   const { keys, roles } = 'roles' in by.signed ? by.signed : (by.signed.delegations ?? {})
   const { keyIDs = [], threshold = Number.POSITIVE_INFINITY } = roles?.[role] ?? {}
@@ -213,7 +224,8 @@ function signaturesOf(
   const signers = keyIDs.flatMap((id) => {
     const key = Buffer.from(keys?.[id]?.keyVal.public ?? '', 'hex')
     const signature = Buffer.from(metadata.signatures[id]?.sig ?? '', 'hex')
-    return isSignedBy(key, bytes, signature) ? [key.toString('hex')] : []
+    const name = key.toString('hex')
+    return among?.has(name) !== false && isSignedBy(key, bytes, signature) ? [name] : []
   })
   return { count: new Set(signers).size, threshold: Math.max(1, threshold) }
 }

@@ -23,7 +23,7 @@ import {
   timestampSigned,
   versionOf,
 } from './metadata.js'
-import { DEFAULT_PLAN, digestsIn, digestsInUse, type Rollout, rolloutIn, rolloutText } from './rollout.js'
+import { DEFAULT_PLAN, digestsIn, type Rollout, reliedOnDays, rolloutIn, rolloutText } from './rollout.js'
 import {
   bytesOf,
   FLEET_SIGNER,
@@ -36,6 +36,7 @@ import {
 } from './signers.js'
 import type { Models } from './tuf.js'
 
+const DAY_MS = 24 * 3_600_000
 /** How many bundles stay beside those that a ring needs. */
 const KEPT = 10
 
@@ -205,7 +206,8 @@ export function publication(
     return { role, version: version(role), content: signedText(models, role, signed, [key]) }
   }
   const snapshot = row('snapshot', snapshotSigned(newest, version('snapshot'), now))
-  const expires = new Date(now + expiresDays(newest[0], rollout, models) * DAY_MS).toISOString()
+  const entries = entriesOf(metadataIn(models, 'targets', targets.row.content))
+  const expires = new Date(now + reliedOnDays(entries, rolloutIn(rollout)) * DAY_MS).toISOString()
   const timestamp = row('timestamp', timestampSigned(snapshot, version('timestamp'), { expires, now }))
   const added = [...root, ...[targets, ...delegated].filter((one) => one.isNew).map((one) => one.row)]
   const next = [...added, snapshot, timestamp]
@@ -298,17 +300,4 @@ function delegatedRow(
   const version = (before?.version ?? 0) + 1
   const content = signedText(models, role, delegatedSigned(role, target, version, now), [key])
   return { row: { role, version, content, target }, isNew: true }
-}
-
-const DAY_MS = 24 * 3_600_000
-const DEFAULT_DAYS = 7
-
-/** The shortest time of all bundles that machines may have. */
-function expiresDays(targets: PolicyRow | undefined, rollout: string, models: Models): number {
-  const used = digestsInUse(rolloutIn(rollout))
-  const entries = targets ? entriesOf(metadataIn(models, 'targets', targets.content)) : []
-  const days = entries.flatMap(({ digest, custom }) =>
-    used.has(digest) && typeof custom?.expires_days === 'number' ? [custom.expires_days] : [],
-  )
-  return days.length === 0 ? DEFAULT_DAYS : Math.min(...days)
 }

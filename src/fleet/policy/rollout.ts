@@ -3,8 +3,9 @@
 import { hash } from 'node:crypto'
 import { quoted } from '../../core/base/text.js'
 import { fieldsOf, listOf, optional, type Reader, text } from '../../files/fields.js'
-import { sha256Field } from '../../files/fleet-policy.js'
+import { DEFAULT_EXPIRES_DAYS, MOST_EXPIRES_DAYS, sha256Field } from '../../files/fleet-policy.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
+import type { TargetEntry } from './metadata.js'
 
 /** Who is in a ring: names with `*`, or a share of all machines, or, with neither, whoever is left. */
 export interface RingPlan {
@@ -213,6 +214,18 @@ export function digestsInUse(rollout: Rollout): ReadonlySet<string> {
       rings.flatMap(({ enforced, shadow }) => [enforced, shadow].filter((one) => one !== undefined)),
     ),
   )
+}
+
+/** How long machines rely on what they were told: the shortest time of all bundles that one of them may have. */
+export function reliedOnDays(
+  entries: readonly Pick<TargetEntry, 'digest' | 'custom'>[],
+  rollout: Rollout,
+): number {
+  const used = digestsInUse(rollout)
+  const days = entries.flatMap(({ digest, custom }) =>
+    used.has(digest) && typeof custom?.expires_days === 'number' ? [custom.expires_days] : [],
+  )
+  return days.length === 0 ? DEFAULT_EXPIRES_DAYS : Math.max(0, Math.min(MOST_EXPIRES_DAYS, ...days))
 }
 
 /** Every bundle that a ring may need, for a rollback too. */

@@ -1,33 +1,31 @@
 // `fleet policy list` and `diff`: what is published, who gets it, and what changes from one bundle to another.
 
 import { readFileSync } from 'node:fs'
-import { textOf } from '../../core/base/errors.js'
-import { visible } from '../../core/base/text.js'
-import { localTime } from '../../core/base/time.js'
-import { callerPath } from '../../files/caller.js'
-import type { Database } from '../../fleet/database/connection.js'
-import { bundleText, policyAfter } from '../../fleet/database/policy.js'
-import { type Bundle, bundleIn } from '../../fleet/policy/bundle.js'
-import { changesBetween } from '../../fleet/policy/bundle-changes.js'
-import type { Published } from '../../fleet/policy/checked-policy.js'
-import { metadataIn, versionOf } from '../../fleet/policy/metadata.js'
-import { rolloutOf } from '../../fleet/policy/publication.js'
-import { digestsInUse, type Ring, type Rollout } from '../../fleet/policy/rollout.js'
-import type { Models } from '../../fleet/policy/tuf.js'
-import { columns, counted, nextLines } from '../print/lines.js'
-import { Refusal } from '../refusal.js'
-import { again, type Given } from './action.js'
-import { atDesk, type Desk } from './policy-desk.js'
+import { textOf } from '../../../core/base/errors.js'
+import { visible } from '../../../core/base/text.js'
+import { localTime } from '../../../core/base/time.js'
+import { callerPath } from '../../../files/caller.js'
+import { bundleText } from '../../../fleet/database/policy.js'
+import { type Bundle, bundleIn } from '../../../fleet/policy/bundle.js'
+import { changesBetween } from '../../../fleet/policy/bundle-changes.js'
+import type { Published } from '../../../fleet/policy/checked-policy.js'
+import { versionOf } from '../../../fleet/policy/metadata.js'
+import { rolloutOf } from '../../../fleet/policy/publication.js'
+import { digestsInUse, type Ring, type Rollout } from '../../../fleet/policy/rollout.js'
+import { columns, counted, nextLines } from '../../print/lines.js'
+import { Refusal } from '../../refusal.js'
+import { again, type Given } from '../action.js'
+import { atDesk, type Desk } from './desk.js'
 
 export async function listed(given: Given): Promise<number> {
-  return atDesk(given, async ({ database, models, state }) => {
+  return atDesk(given, async ({ state }) => {
     if (!state)
       return given.output.result({ published: false }, (paint) => [
         'no policy is published',
         ...nextLines(['carabiner fleet policy build FOLDER --out policy.bundle'], paint),
       ])
     const rollout = rolloutOf(state)
-    const expires = await expiresOf(database, models)
+    const { expires } = state
     const bundles = state.entries.map((one) => ({
       version: versionOf(one),
       digest: one.digest,
@@ -41,13 +39,6 @@ export async function listed(given: Given): Promise<number> {
       ...(isOver ? nextLines([again('carabiner fleet policy renew', given)], paint) : []),
     ])
   })
-}
-
-/** When the policy that is published now expires. */
-export async function expiresOf(database: Database, models: Models): Promise<string> {
-  const rows = await policyAfter(database)
-  const { content = '' } = rows.find(({ role }) => role === 'timestamp') ?? {}
-  return new Date(metadataIn(models, 'timestamp', content).signed.expires).toISOString()
 }
 
 /** One line for each ring. `more` are versions that are not published yet. */

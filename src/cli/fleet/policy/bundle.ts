@@ -3,29 +3,31 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '../../config/load.js'
-import { type Diagnostic, textOf } from '../../core/base/errors.js'
-import { visibleName } from '../../core/base/text.js'
-import { shellQuoted } from '../../effects/shell/shell-quoted.js'
-import { callerPath } from '../../files/caller.js'
-import { bundleFolder } from '../../files/fleet-policy.js'
-import { unpack } from '../../fleet/machine/policy-files.js'
-import { type Bundle, bundleIn, bundleOf } from '../../fleet/policy/bundle.js'
+import { loadConfig } from '../../../config/load.js'
+import { type Diagnostic, textOf } from '../../../core/base/errors.js'
+import { visible, visibleName } from '../../../core/base/text.js'
+import { shellQuoted } from '../../../effects/shell/shell-quoted.js'
+import { callerPath } from '../../../files/caller.js'
+import { bundleFolder } from '../../../files/fleet-policy.js'
+import { unpack } from '../../../fleet/machine/policy-files.js'
+import { type Bundle, bundleIn, bundleOf } from '../../../fleet/policy/bundle.js'
 import {
   hasTargets,
   rolloutOf,
   type SignedTargets,
   signerOf,
   signTargets,
-} from '../../fleet/policy/publication.js'
-import { planned, published as withBundle } from '../../fleet/policy/rollout.js'
-import { signersWith } from '../../fleet/policy/signers.js'
-import { counted, nextLines, noticeLines, shortPath } from '../print/lines.js'
-import { severityOf } from '../print/severity.js'
-import { EXIT, Refusal, usage } from '../refusal.js'
-import { again, type Given } from './action.js'
-import { atSigningDesk, publish, type SigningDesk } from './policy-desk.js'
-import { rolloutLines } from './policy-list.js'
+} from '../../../fleet/policy/publication.js'
+import { planned, published as withBundle } from '../../../fleet/policy/rollout.js'
+import { signersWith } from '../../../fleet/policy/signers.js'
+import type { Output } from '../../output.js'
+import { counted, nextLines, noticeLines, shortPath } from '../../print/lines.js'
+import { severityOf } from '../../print/severity.js'
+import { EXIT, Refusal, usage } from '../../refusal.js'
+import { again, DATABASE_VARIABLE, type Given, isAboutAll } from '../action.js'
+import { FILE_HINT, isOfFile } from '../failure.js'
+import { atSigningDesk, publish, type SigningDesk } from './desk.js'
+import { rolloutLines } from './list.js'
 
 // ---- build ----------------------------------------------------------------------------------------------------
 
@@ -62,7 +64,7 @@ async function loaded(
 ): Promise<{ readonly hooks: number; readonly problems: readonly Diagnostic[] }> {
   const place = mkdtempSync(join(tmpdir(), 'carabiner-bundle-'))
   try {
-    unpack(place, bundle)
+    readable(() => unpack(place, bundle), `The policy cannot be tried in ${place}`)
     const path = bundleFolder(place, bundle.digest)
     const { specs, diagnostics } = await loadConfig({ company: { path, owner: process.getuid?.() ?? 0 } })
     const problems = diagnostics
@@ -80,7 +82,7 @@ function readable<T>(work: () => T, what: string): T {
   try {
     return work()
   } catch (error) {
-    throw new Refusal('FLEET_POLICY', `${what}: ${textOf(error)}`)
+    throw new Refusal('FLEET_POLICY', `${what}: ${textOf(error)}`, isOfFile(error) ? { hint: FILE_HINT } : {})
   }
 }
 
@@ -102,7 +104,8 @@ export async function signed(given: Given): Promise<number> {
   return atSigningDesk(given, async (desk) => {
     checkSigner(desk)
     const made = signatures(desk, bundle, file)
-    writeFileSync(signaturesFile(file), made.text)
+    const path = signaturesFile(file)
+    readable(() => writeFileSync(path, made.text), `The signatures cannot be written to ${shortPath(path)}`)
     const { by, missing, version } = made
     return given.output.result({ digest: bundle.digest, version, by, missing }, (paint) => [
       `version ${version} is signed by ${by.join(', ')}; the signatures are in ${shortPath(signaturesFile(file))}`,
@@ -137,8 +140,32 @@ function missingText(missing: number, file: string): string {
 
 function signatures({ publisher, state, signers }: SigningDesk, bundle: Bundle, file: string): SignedTargets {
   const path = signaturesFile(file)
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined
-  return signTargets(publisher, { state, signers, bundle }, before)
+  return readable(
+    () => {
+      const before = existsSync(path) ? readFileSync(path, 'utf8') : undefined
+      return signTargets(publisher, { state, signers, bundle }, before)
+    },
+    `The bundle cannot be signed with ${shortPath(path)}`,
+  )
+}
+
+/** On a machine of a fleet, it would tell about that machine alone. */
+function shadowCommand(version: number, given: Given): string {
+  const line = again(`carabiner fleet shadow ${version}`, given, ['org'])
+  return isAboutAll(given.options) ? line : `${line} --database "$${DATABASE_VARIABLE}"`
+}
+
+/** They are published, so the command has done what it was asked to. */
+async function removeSignatures(file: string, output: Output): Promise<void> {
+  try {
+    rmSync(signaturesFile(file), { force: true })
+  } catch (error) {
+    const path = shortPath(signaturesFile(file))
+    await output.complain([
+      `carabiner: the bundle is published, but ${path} cannot be removed: ${visible(textOf(error))}`,
+      '  remove it: it is of no use for the next bundle',
+    ])
+  }
 }
 
 // ---- publish --------------------------------------------------------------------------------------------------
@@ -162,7 +189,7 @@ export async function published(given: Given): Promise<number> {
     const where = { ...(ring !== undefined && { ring }), ...(group !== undefined && { group }) }
     const rollout = withBundle(before, bundle.digest, where, shadow)
     await publish(desk, { ...(made && { targets: made.text }), rollout }, bundle)
-    rmSync(signaturesFile(file), { force: true })
+    await removeSignatures(file, output)
     const entry = state?.entries.find(({ digest }) => digest === bundle.digest)
     const version = made?.version ?? Number(entry?.custom?.version ?? 0)
     const versions = new Map([[bundle.digest, version]])
@@ -171,6 +198,7 @@ export async function published(given: Given): Promise<number> {
       ...rolloutLines(rollout, state, versions),
       ...nextLines(
         [
+          ...(shadow ? [shadowCommand(version, given)] : []),
           again('carabiner fleet policy promote', given),
           `${again('carabiner fleet policy rollback', given)}   # takes it back`,
         ],

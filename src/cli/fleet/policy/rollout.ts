@@ -1,8 +1,11 @@
 // `fleet policy promote`, `rollback` and `renew`: what happens to a policy after it was published.
 
-import { localTime } from '../../core/base/time.js'
-import { versionOf } from '../../fleet/policy/metadata.js'
-import { rolloutOf } from '../../fleet/policy/publication.js'
+import { textOf } from '../../../core/base/errors.js'
+import { visible } from '../../../core/base/text.js'
+import { localTime } from '../../../core/base/time.js'
+import { shadowsIn } from '../../../fleet/database/shadow-query.js'
+import { versionOf } from '../../../fleet/policy/metadata.js'
+import { rolloutOf } from '../../../fleet/policy/publication.js'
 import {
   digestsInUse,
   NO_POLICY,
@@ -10,23 +13,53 @@ import {
   type Rollout,
   rolledBack as rolledBackRollout,
   strippedRings,
-} from '../../fleet/policy/rollout.js'
-import { nextLines } from '../print/lines.js'
-import { Refusal, usage } from '../refusal.js'
-import { again, type Given } from './action.js'
-import { atSigningDesk, publish, type SigningDesk } from './policy-desk.js'
-import { expiresOf, rolloutLines } from './policy-list.js'
+} from '../../../fleet/policy/rollout.js'
+import { nextLines } from '../../print/lines.js'
+import { Refusal, usage } from '../../refusal.js'
+import { again, type Given } from '../action.js'
+import { isOfDatabase } from '../failure.js'
+import { SHADOW_SINCE, shadowLines, sinceOf } from '../shadow-lines.js'
+import { atSigningDesk, publish, type SigningDesk } from './desk.js'
+import { rolloutLines } from './list.js'
 
 export async function promoted(given: Given): Promise<number> {
   return atSigningDesk(given, async (desk) => {
     const before = rolloutOf(desk.state)
     const { digest, version } = newestIn(desk, before)
     const next = promotedRollout(before, digest, whereIn(given))
+    const tried = isTried(before, digest) ? await trialOf(desk, version) : undefined
+    if (tried && !given.output.json) await given.output.print(tried.lines)
     return changed(given, desk, next, {
+      ...(tried && { shadow: tried.document }),
       done: `version ${version} is promoted`,
       none: `every ring enforces version ${version} already`,
     })
   })
+}
+
+interface Trial {
+  readonly document: object
+  readonly lines: readonly string[]
+}
+
+function isTried(rollout: Rollout, digest: string): boolean {
+  return rollout.some(({ rings }) => rings.some(({ shadow }) => shadow === digest))
+}
+
+/** What the version would have changed. A promotion may be urgent, so it does not fail because nobody can tell. */
+async function trialOf({ database }: SigningDesk, version: number): Promise<Trial> {
+  const since = sinceOf(SHADOW_SINCE)
+  try {
+    const { table } = await shadowsIn(database, { since, version })
+    const [rows, trials] = [table.rows(), table.trials()]
+    const none = `version ${version} was tried at no event since ${localTime(since.toISOString())}, so nobody knows what it changes`
+    const lines = trials.length === 0 ? [none] : shadowLines(table)
+    return { document: { since: since.toISOString(), trials, rows }, lines }
+  } catch (error) {
+    if (!isOfDatabase(error)) throw error
+    const problem = `what version ${version} would have changed cannot be told: ${visible(textOf(error))}`
+    return { document: { problem }, lines: [problem] }
+  }
 }
 
 export async function rolledBack(given: Given): Promise<number> {
@@ -71,8 +104,7 @@ function checkNotStripped(before: Rollout, next: Rollout): void {
 export async function renewed(given: Given): Promise<number> {
   return atSigningDesk(given, async (desk) => {
     if (!desk.state) throw nothing('No policy is published')
-    await publish(desk, {})
-    const expires = await expiresOf(desk.database, desk.models)
+    const { expires } = await publish(desk, {})
     return given.output.result({ expires }, () => [
       `machines may rely on the policy until ${localTime(expires)}`,
     ])
@@ -114,11 +146,11 @@ async function changed(
   given: Given,
   desk: SigningDesk,
   rollout: Rollout,
-  says: { readonly done: string; readonly none: string },
+  { shadow, ...says }: { readonly done: string; readonly none: string; readonly shadow?: object },
 ): Promise<number> {
   const isChanged = JSON.stringify(rollout) !== JSON.stringify(rolloutOf(desk.state))
   if (isChanged) await publish(desk, { rollout })
-  return given.output.result({ changed: isChanged, rollout }, (paint) => [
+  return given.output.result({ changed: isChanged, rollout, ...(shadow && { shadow }) }, (paint) => [
     isChanged ? `${says.done}; machines learn it at their next contact` : says.none,
     ...rolloutLines(rollout, desk.state),
     ...(isChanged ? nextLines([again('carabiner fleet policy list', given)], paint) : []),

@@ -1,9 +1,9 @@
 // `fleet policy`: one signed policy for all machines: build it, sign it, roll it out in rings, take it back.
 
-import { chosen } from '../command.js'
-import { usage } from '../refusal.js'
-import type { Action, Given } from './action.js'
-import type { OPTIONS } from './options.js'
+import { chosen } from '../../command.js'
+import { usage } from '../../refusal.js'
+import type { Action, Given } from '../action.js'
+import type { OPTIONS } from '../options.js'
 
 interface Verb {
   /** How it is typed. */
@@ -22,67 +22,67 @@ const VERBS = {
     how: 'list',
     words: [0, 0],
     options: [...DATABASE, 'key', 'root-key'],
-    load: async () => ({ run: (await import('./policy-list.js')).listed }),
+    load: async () => ({ run: (await import('./list.js')).listed }),
   },
   build: {
     how: 'build FOLDER --out FILE',
     words: [1, 1],
     options: ['out'],
-    load: async () => ({ run: (await import('./policy-bundle.js')).built }),
+    load: async () => ({ run: (await import('./bundle.js')).built }),
   },
   sign: {
     how: 'sign FILE --key YOUR-KEY',
     words: [1, 1],
     options: SIGNED,
-    load: async () => ({ run: (await import('./policy-bundle.js')).signed }),
+    load: async () => ({ run: (await import('./bundle.js')).signed }),
   },
   publish: {
     how: 'publish FILE --ring 1 --shadow',
     words: [1, 1],
     options: [...SIGNED, 'ring', 'group', 'shadow'],
-    load: async () => ({ run: (await import('./policy-bundle.js')).published }),
+    load: async () => ({ run: (await import('./bundle.js')).published }),
   },
   promote: {
     how: 'promote --ring 2',
     words: [0, 0],
     options: [...SIGNED, 'ring', 'group'],
-    load: async () => ({ run: (await import('./policy-rollout.js')).promoted }),
+    load: async () => ({ run: (await import('./rollout.js')).promoted }),
   },
   rollback: {
     how: 'rollback',
     words: [0, 0],
     options: [...SIGNED, 'ring', 'group', 'to'],
-    load: async () => ({ run: (await import('./policy-rollout.js')).rolledBack }),
+    load: async () => ({ run: (await import('./rollout.js')).rolledBack }),
   },
   renew: {
     how: 'renew',
     words: [0, 0],
     options: SIGNED,
-    load: async () => ({ run: (await import('./policy-rollout.js')).renewed }),
+    load: async () => ({ run: (await import('./rollout.js')).renewed }),
   },
   signers: {
     how: 'signers, signers add NAME CODE --role policy, signers remove NAME or signers threshold N',
     words: [0, 3],
     options: [...SIGNED, 'role'],
-    load: async () => ({ run: (await import('./policy-signers.js')).signers }),
+    load: async () => ({ run: (await import('./signers.js')).signers }),
   },
   rotate: {
     how: 'rotate --out NEW-KEY',
     words: [0, 0],
     options: [...SIGNED, 'out'],
-    load: async () => ({ run: (await import('./policy-rotate.js')).rotated }),
+    load: async () => ({ run: (await import('./rotate.js')).rotated }),
   },
   diff: {
     how: 'diff FILE (or two versions) to compare with what is published',
     words: [1, 2],
     options: SIGNED,
-    load: async () => ({ run: (await import('./policy-list.js')).compared }),
+    load: async () => ({ run: (await import('./list.js')).compared }),
   },
   fetch: {
     how: 'fetch',
     words: [0, 0],
     options: [],
-    load: async () => ({ run: (await import('./policy-fetch.js')).fetched }),
+    load: async () => ({ run: (await import('./fetch.js')).fetched }),
   },
 } as const satisfies Readonly<Record<string, Verb>>
 

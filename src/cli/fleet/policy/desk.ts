@@ -1,22 +1,23 @@
 // What administrators of a policy work with: the key that signs, and what is published, checked against the key of the fleet.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { textOf } from '../../core/base/errors.js'
-import { callerEnv, callerPath } from '../../files/caller.js'
-import { type KeyPair, keyPairFrom, publicKeyFrom } from '../../files/ed25519.js'
-import { readMembership } from '../../files/fleet-marker.js'
-import type { Database } from '../../fleet/database/connection.js'
-import { addPolicy, firstRootKey, type NewPolicy, policyAfter } from '../../fleet/database/policy.js'
-import { type Accepted, type Published, verified } from '../../fleet/policy/checked-policy.js'
-import type { PolicyRow, Signers } from '../../fleet/policy/metadata.js'
-import { type Change, firstSigners, type Publisher, publication } from '../../fleet/policy/publication.js'
-import { type Models, tufModels } from '../../fleet/policy/tuf.js'
-import type { Output } from '../output.js'
-import { shortPath } from '../print/lines.js'
-import { Refusal, usage } from '../refusal.js'
-import { type Given, withDatabase } from './action.js'
-import { PASSPHRASE_VARIABLE, personKeyFile } from './person-key.js'
-import { rememberPolicy, seenFolder, seenPolicy } from './seen.js'
+import { textOf } from '../../../core/base/errors.js'
+import { callerEnv, callerPath } from '../../../files/caller.js'
+import { type KeyPair, keyPairFrom, publicKeyFrom } from '../../../files/ed25519.js'
+import { readMembership } from '../../../files/fleet-marker.js'
+import type { Database } from '../../../fleet/database/connection.js'
+import { addPolicy, firstRootKey, type NewPolicy, policyAfter } from '../../../fleet/database/policy.js'
+import { type Accepted, type Published, verified } from '../../../fleet/policy/checked-policy.js'
+import type { PolicyRow, Signers } from '../../../fleet/policy/metadata.js'
+import { type Change, firstSigners, type Publisher, publication } from '../../../fleet/policy/publication.js'
+import { type Models, tufModels } from '../../../fleet/policy/tuf.js'
+import type { Output } from '../../output.js'
+import { shortPath } from '../../print/lines.js'
+import { Refusal, usage } from '../../refusal.js'
+import { type Given, withDatabase } from '../action.js'
+import { isOfDatabase, isOfFile } from '../failure.js'
+import { PASSPHRASE_VARIABLE, personKeyFile } from '../person-key.js'
+import { rememberPolicy, seenFolder, seenPolicy } from '../seen.js'
 
 export interface Desk {
   readonly database: Database
@@ -74,38 +75,37 @@ export async function atSigningDesk<T>(given: Given, work: (desk: SigningDesk) =
   })
 }
 
-/** Signs and publishes a change. Throws if somebody else was faster. */
+/** Signs and publishes a change. Returns what is published then. Throws if somebody else was faster. */
 export async function publish(
   { database, publisher, rows, output }: SigningDesk,
   change: Change,
   bundle?: NewPolicy['bundle'],
-): Promise<void> {
+): Promise<Published> {
   const added = publication(publisher, rows, change)
   if (await addPolicy(database, { rows: added, ...(bundle && { bundle }) })) {
     const { models, rootKey } = publisher
-    await stateOf({ models, rows: [...rows, ...added], rootKey, output })
-    return
+    const state = await stateOf({ models, rows: [...rows, ...added], rootKey, output })
+    if (state) return state
   }
   throw new Refusal('FLEET_POLICY', 'Somebody else has published at the same moment; nothing was changed', {
     hint: 'carabiner fleet policy list shows what is published now. Then try again.',
   })
 }
 
-/** What is wrong with a policy or a signature is a refusal, not a bug. */
+/** What is wrong with a policy or a signature is a refusal. What `refusing` tells, and our own bugs, are left to it. */
 export async function refusingPolicy<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof Refusal || isOfDatabase(error)) throw error
+    if (error instanceof Refusal || isOfDatabase(error) || isOfFile(error) || isBug(error)) throw error
     const text = textOf(error)
     throw new Refusal('FLEET_POLICY', text.slice(0, 1).toUpperCase() + text.slice(1))
   }
 }
 
-/** PostgreSQL and sockets give their errors a code. */
-function isOfDatabase(error: unknown): boolean {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' || error instanceof AggregateError
+/** What our own code throws about its input is a plain Error, or a SyntaxError of JSON. */
+function isBug(error: unknown): boolean {
+  return [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind)
 }
 
 // ---- keys -----------------------------------------------------------------------------------------------------

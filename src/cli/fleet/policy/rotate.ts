@@ -1,15 +1,15 @@
 // `fleet policy rotate`: a new key of the fleet takes the place of the old one, and both sign that.
 
 import { chmodSync, writeFileSync } from 'node:fs'
-import { textOf } from '../../core/base/errors.js'
-import { shellQuoted } from '../../effects/shell/shell-quoted.js'
-import { callerEnv, callerPath } from '../../files/caller.js'
-import { type KeyPair, newKeyPair, pemOf } from '../../files/ed25519.js'
-import { nextLines, shortPath } from '../print/lines.js'
-import { Refusal, usage } from '../refusal.js'
-import { again, type Given } from './action.js'
-import { PASSPHRASE_VARIABLE } from './person-key.js'
-import { atSigningDesk, publish } from './policy-desk.js'
+import { textOf } from '../../../core/base/errors.js'
+import { shellQuoted } from '../../../effects/shell/shell-quoted.js'
+import { callerEnv, callerPath } from '../../../files/caller.js'
+import { type KeyPair, newKeyPair, pemOf } from '../../../files/ed25519.js'
+import { nextLines, shortPath } from '../../print/lines.js'
+import { Refusal, usage } from '../../refusal.js'
+import { again, type Given } from '../action.js'
+import { PASSPHRASE_VARIABLE } from '../person-key.js'
+import { atSigningDesk, publish } from './desk.js'
 
 export async function rotated(given: Given): Promise<number> {
   const { out } = given.options

@@ -1,14 +1,14 @@
 // `fleet policy signers`: who may sign bundles, roll-outs and trust. The key of the fleet signs each change.
 
-import { didYouMean, visibleName } from '../../core/base/text.js'
-import type { Signers } from '../../fleet/policy/metadata.js'
-import { SIGNER_ROLES, type Signer, signersWith } from '../../fleet/policy/signers.js'
-import { readPersonCode } from '../../store/people.js'
-import { chosen } from '../command.js'
-import { columns, counted } from '../print/lines.js'
-import { Refusal, usage } from '../refusal.js'
-import type { Given } from './action.js'
-import { atDesk, atSigningDesk, publish } from './policy-desk.js'
+import { didYouMean, visibleName } from '../../../core/base/text.js'
+import type { Signers } from '../../../fleet/policy/metadata.js'
+import { SIGNER_ROLES, type Signer, signersWith } from '../../../fleet/policy/signers.js'
+import { readPersonCode } from '../../../store/people.js'
+import { chosen } from '../../command.js'
+import { columns, counted } from '../../print/lines.js'
+import { Refusal, usage } from '../../refusal.js'
+import type { Given } from '../action.js'
+import { atDesk, atSigningDesk, publish } from './desk.js'
 
 const HOW = {
   list: [0, 'signers'],

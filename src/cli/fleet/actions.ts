@@ -76,7 +76,7 @@ export const ACTIONS = {
   },
   join: {
     words: 1,
-    options: ['token', 'name', 'ca', 'user', 'group'],
+    options: ['token', 'name', 'ca', 'user', 'group', 'no-timer'],
     isPersonal: true,
     load: () => import('./join.js'),
   },

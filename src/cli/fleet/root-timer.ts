@@ -14,14 +14,10 @@ import { placeWhole, removeIfThere } from '../../files/plain-file.js'
 import { checkRootsAlone } from '../../files/root-owned.js'
 import { realOf } from '../../files/within.js'
 
-export interface TimerPlaces {
-  /** Is there while systemd runs. */
-  readonly running: string
-  /** Where an administrator puts units. */
-  readonly units: string
-}
-
-const PLACES: TimerPlaces = { running: '/run/systemd/system', units: '/etc/systemd/system' }
+/** Is there while systemd runs. */
+const RUNNING = '/run/systemd/system'
+/** Where an administrator puts units. */
+const UNITS = '/etc/systemd/system'
 const TIMER = 'carabiner-fleet.timer'
 const SERVICE = 'carabiner-fleet.service'
 
@@ -31,7 +27,7 @@ export type TimerState =
   | { readonly status: 'manual' | 'failed'; readonly why: string; readonly next: string }
 
 /** Never throws: a machine without the timer is in the fleet all the same. */
-export function addTimer(places: TimerPlaces = PLACES): TimerState {
+export function addTimer(): TimerState {
   let command: string
   try {
     command = rootCommand()
@@ -43,13 +39,13 @@ export function addTimer(places: TimerPlaces = PLACES): TimerState {
     }
   }
   const crontab = `sudo crontab -e   # add this line: * * * * * ${command} >/dev/null`
-  if (!isFolder(places.running)) return { status: 'manual', why: 'systemd does not run here', next: crontab }
+  if (!isFolder(RUNNING)) return { status: 'manual', why: 'systemd does not run here', next: crontab }
   try {
     for (const [name, text] of [
       [SERVICE, serviceText(command)],
       [TIMER, TIMER_TEXT],
     ] as const)
-      placeWhole(join(places.units, name), (draft) => writeFileSync(draft, text, { flag: 'wx', mode: 0o644 }))
+      placeWhole(join(UNITS, name), (draft) => writeFileSync(draft, text, { flag: 'wx', mode: 0o644 }))
   } catch (error) {
     return { status: 'failed', why: textOf(error), next: crontab }
   }
@@ -60,11 +56,11 @@ export function addTimer(places: TimerPlaces = PLACES): TimerState {
 }
 
 /** Also ends what runs now, which could bring back what is removed next. Undefined if there was none. Never throws. */
-export function removeTimer(places: TimerPlaces = PLACES): TimerState | undefined {
-  const paths = [TIMER, SERVICE].map((name) => join(places.units, name))
+export function removeTimer(): TimerState | undefined {
+  const paths = [TIMER, SERVICE].map((name) => join(UNITS, name))
   if (!paths.some(isThere)) return undefined
   const next = `sudo systemctl disable --now ${TIMER}; sudo rm -f ${paths.join(' ')}; sudo systemctl daemon-reload`
-  const isRunning = isFolder(places.running)
+  const isRunning = isFolder(RUNNING)
   const stopping = isRunning ? failureOf(['disable', '--now', TIMER], ['stop', SERVICE]) : undefined
   try {
     for (const path of paths) removeIfThere(path)
@@ -88,10 +84,7 @@ export interface Unfetched {
 }
 
 /** Undefined while root fetches, and where users fetch for themselves. A machine that has never fetched counts from joining. */
-export function unfetched(
-  { binding, policy, marker }: FleetPlace,
-  places: TimerPlaces = PLACES,
-): Unfetched | undefined {
+export function unfetched({ binding, policy, marker }: FleetPlace): Unfetched | undefined {
   if (!binding) return undefined
   const last = (statsOf(fetchedPath(policy)) ?? statsOf(marker))?.mtimeMs
   if (last === undefined || Date.now() - last <= MOST_MS) return undefined
@@ -99,7 +92,7 @@ export function unfetched(
   return {
     since,
     text: `root has not fetched the policy since ${localTime(since)}: only root can, and without news it expires`,
-    fix: isThere(join(places.units, TIMER))
+    fix: isThere(join(UNITS, TIMER))
       ? `sudo carabiner fleet ship   # fetches it, or says why not; systemctl status ${TIMER} says whether it runs`
       : 'sudo carabiner fleet join   # lets root fetch it each minute; sudo carabiner fleet ship fetches it once',
   }

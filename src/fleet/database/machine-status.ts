@@ -53,7 +53,7 @@ export interface FleetStatus {
 /** A machine reports while somebody works on it. */
 export const SILENT_MS = 86_400_000
 /** An older report does not count while there is a newer one of another user, who may be the only one left. */
-export const REPORT_MS = 7 * SILENT_MS
+const REPORT_MS = 7 * SILENT_MS
 /** The database keeps no more of a machine. */
 export const MOST_REPORTS = 100
 const WRONG_CLOCK_S = 60

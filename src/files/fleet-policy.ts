@@ -21,6 +21,8 @@ export function policyPlace({ policy, binding }: Pick<FleetPlace, 'policy' | 'bi
 }
 
 export const inForcePath = (folder: string): string => join(folder, 'in-force.json')
+/** Written at each good fetch of root, so that everybody sees when root stops. */
+export const fetchedPath = (folder: string): string => join(folder, 'fetched')
 /** The metadata that the machine has accepted. Only a fetch reads it. */
 export const metadataFolder = (folder: string): string => join(folder, 'tuf')
 export const bundlesFolder = (folder: string): string => join(folder, 'bundles')

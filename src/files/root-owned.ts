@@ -28,6 +28,21 @@ export function checkOwned(
   if ((Number(stats.mode) & BY_OTHERS) !== 0) throw new Error(`others than ${name()} may write to ${path}`)
 }
 
+const STICKY = 0o1000
+
+/**
+ * Throws unless root alone can change what this path leads to. It must have no links in it. Nobody can move what root has in
+ * a folder such as /tmp, although everybody may write there.
+ */
+export function checkRootsAlone(path: string): void {
+  checkOwned(path)
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const stats = lstatSync(folder)
+    if (stats.uid !== ROOT || (stats.mode & STICKY) === 0) checkOwned(folder, ROOT, stats)
+    if (folder === dirname(folder)) return
+  }
+}
+
 export interface RootFileOptions {
   /** Default 0o644: everybody may read it. */
   readonly mode?: number

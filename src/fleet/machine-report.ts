@@ -4,6 +4,8 @@ import { count, fieldsOf, flag, listOf, optional, type Reader, text } from '../f
 import { timeField } from '../files/fleet-policy.js'
 
 export interface MachineReport {
+  /** Whose agents these are. Absent in reports of older versions. */
+  readonly user?: string
   /** The version of Carabiner. */
   readonly carabiner: string
   /** The clock of the machine, ISO-8601. */
@@ -34,6 +36,8 @@ export interface AgentReport {
   readonly name: string
   /** Whether it asks Carabiner. */
   readonly asks: boolean
+  /** Its program is there, but this user has no settings of it: it may be for others. */
+  readonly unused?: true
   /** The last proof that it obeys. */
   readonly proof?: ProofReport
 }
@@ -46,14 +50,21 @@ export interface ProofReport {
   readonly stale: boolean
 }
 
-const LONGEST = 1000
+/** The longest text of a report, in UTF-16 units. */
+export const LONGEST_TEXT = 1000
+/** The longest name of a user. */
+export const LONGEST_USER = 100
 const MOST = 100
 
-const short: Reader<string> = (value, where) => {
-  const read = text(value, where)
-  if (read.length <= LONGEST) return read
-  throw new Error(`is not valid: ${where} is longer than ${LONGEST} characters`)
+function noLonger(most: number): Reader<string> {
+  return (value, where) => {
+    const read = text(value, where)
+    if (read.length <= most) return read
+    throw new Error(`is not valid: ${where} is longer than ${most} characters`)
+  }
 }
+
+const short = noLonger(LONGEST_TEXT)
 
 function few<T>(item: Reader<T>): Reader<readonly T[]> {
   return (value, where) => {
@@ -88,6 +99,7 @@ const agent: Reader<AgentReport> = (value, where) => {
   return {
     name: short(fields.name, `${where}.name`),
     asks: flag(fields.asks, `${where}.asks`),
+    ...(fields.unused === true && { unused: true as const }),
     ...optional('proof', fields.proof, proof, where),
   }
 }
@@ -95,6 +107,7 @@ const agent: Reader<AgentReport> = (value, where) => {
 export const machineReport: Reader<MachineReport> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
+    ...optional('user', fields.user, noLonger(LONGEST_USER), where),
     carabiner: short(fields.carabiner, `${where}.carabiner`),
     time: timeField(fields.time, `${where}.time`),
     binding: flag(fields.binding, `${where}.binding`),

@@ -12,8 +12,8 @@ import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { tokenFrom, tokenText } from '../../src/fleet/join-token.js'
 import { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
-import { clientOf, joinFleet, leaveFleet } from '../../src/fleet/machine/joining.js'
-import { type Member, readMember } from '../../src/fleet/machine/membership.js'
+import { clientOf, joinFleet, tellLeaving } from '../../src/fleet/machine/joining.js'
+import { type Member, readMember, removeMember } from '../../src/fleet/machine/membership.js'
 import { joinText, ROUTES, type RouteName } from '../../src/fleet/protocol.js'
 import { SIGNATURE_HEADER, signedHeader } from '../../src/fleet/signed-request.js'
 import { madeAuthority } from './authority.js'
@@ -207,7 +207,8 @@ describe.runIf(hasPostgres)('the gateway', () => {
 
     it('of a machine that left counts until an administrator retires it, because an agent may have asked', async () => {
       const one = await member('leaver')
-      await leaveFleet(one)
+      await tellLeaving(one)
+      removeMember(one.place)
       expect(readMember(one.place)).toBeUndefined()
       expect(await raw('machine', header(one, 'machine'))).toEqual([200, undefined])
       await run(fleet.admin, [`select fleet.enter('acme')`, `select fleet.retire_machine('${one.machine}')`])
@@ -216,7 +217,8 @@ describe.runIf(hasPostgres)('the gateway', () => {
 
     it('of a machine that left no longer counts when another one joins under its name', async () => {
       const one = await member('twice')
-      await leaveFleet(one)
+      await tellLeaving(one)
+      removeMember(one.place)
       await member('twice')
       expect(await raw('machine', header(one, 'machine'))).toEqual([403, 'UNKNOWN_MACHINE'])
     })

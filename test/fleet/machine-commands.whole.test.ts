@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { entryOf } from '../../src/cli/answer-record.js'
+import { userName } from '../../src/cli/person.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
@@ -109,6 +110,24 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     const anyway = await type('fleet', 'leave', '--anyway')
     expect(anyway).toMatchObject({ code: 0, stdout: expect.stringContaining('unless it is retired already') })
     expect(readMember(member.place)).toBeUndefined()
+  })
+
+  it('ship reports for its user, and ships also what a gateway does that cannot keep the report', async () => {
+    const rename = (from: string, to: string) =>
+      run(fleet.owner, [`alter function fleet.${from}(uuid, jsonb) rename to ${to}`])
+    await rename('keep_report', 'kept_report')
+    try {
+      const { code, stdout, stderr } = await type('fleet', 'ship')
+      expect([code, stdout]).toEqual([0, '1 record of 1 log shipped\n'])
+      expect(stderr).toContain('could not report what it enforces')
+    } finally {
+      await rename('kept_report', 'keep_report')
+    }
+    await type('fleet', 'ship')
+    const said = await run(fleet.owner, [
+      `select whose from fleet.machine_report where machine = '${member.machine}'`,
+    ])
+    expect(said).toEqual([{ whose: userName() }])
   })
 
   it('status and doctor say which log could not be shipped', async () => {

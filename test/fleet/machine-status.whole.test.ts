@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/fleet/database/connection.js'
-import { fleetStatus, SILENT_MS } from '../../src/fleet/database/machine-status.js'
+import { fleetStatus, MOST_REPORTS, SILENT_MS } from '../../src/fleet/database/machine-status.js'
 import { shadowsIn } from '../../src/fleet/database/shadow-query.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
@@ -100,8 +100,109 @@ describe.runIf(hasPostgres)('the state of machines', () => {
     expect(days.every((one) => one.includes('silent'))).toBe(true)
   })
 
+  describe('of a machine with several users', () => {
+    let own: Fleet
+    let admin: Database
+    let served: Database
+    let machine: string
+
+    beforeAll(async () => {
+      own = await madeFleet(server)
+      ;[admin, served] = await Promise.all([opened(own.admin), opened(own.gateway)])
+    })
+    beforeEach(async () => {
+      await run(own.owner, ['delete from fleet.machine_report', 'delete from fleet.machine'])
+      machine = await addedMachine(own, 'shared')
+    })
+    afterAll(async () => {
+      await admin?.close()
+      await served?.close()
+    })
+
+    const policy = { rollout: 1, expires: '2030-01-01T00:00:00Z' }
+    const none = { policy, agents: [], missing: [] }
+    const kept = (more: Partial<MachineReport>) =>
+      served.rows('select fleet.keep_report($1, $2)', [machine, JSON.stringify(report(more))])
+    const aged = (user: string, time: string) =>
+      run(own.owner, [
+        `update fleet.machine_report set at = clock_timestamp() - interval '${time}' where whose = '${user}'`,
+      ])
+    const status = async () => (await fleetStatus(admin)).machines[0] ?? expect.unreachable()
+    const troubles = async () =>
+      Object.fromEntries((await status()).troubles.map(({ kind, detail }) => [kind, detail]))
+    const users = async () =>
+      (await run(own.owner, ['select whose from fleet.machine_report order by at'])).map(({ whose }) => whose)
+
+    it('what root says hides no agent of another user', async () => {
+      await kept({ ...none, user: 'ann', agents: [{ name: 'codex', asks: false }] })
+      await kept({ ...none, user: 'root' })
+      expect(await troubles()).toEqual({ unguarded: 'codex (ann)' })
+      const { report, others } = await status()
+      expect([report?.user, others?.map(({ user }) => user)]).toEqual(['root', ['ann']])
+      await kept({ ...none, user: 'bob', agents: [{ name: 'codex', asks: false }], problem: 'it expired' })
+      expect(await troubles()).toEqual({ unguarded: 'codex (bob, ann)', broken: 'it expired (bob)' })
+      await kept({ ...none, user: 'ann' })
+      await kept({ ...none, user: 'bob' })
+      expect(await troubles()).toEqual({})
+    })
+
+    it('a report of an older version has no user, and counts beside the others', async () => {
+      await kept({ ...none, agents: [{ name: 'codex', asks: false }] })
+      expect(await troubles()).toEqual({ unguarded: 'codex' })
+      await kept({ ...none, user: 'root' })
+      expect(await troubles()).toEqual({ unguarded: 'codex (an older Carabiner)' })
+    })
+
+    it('clock, advisory and missing agents are told once, by the newest', async () => {
+      const late = { time: new Date(Date.now() - 3_600_000).toISOString() }
+      await kept({ ...none, ...late, user: 'ann', binding: false, missing: ['cursor'] })
+      await kept({ ...none, user: 'root' })
+      expect(await troubles()).toEqual({})
+      await kept({ ...none, ...late, user: 'root', missing: ['cursor'] })
+      expect(await troubles()).toEqual({ clock: expect.stringContaining('behind'), unguarded: 'cursor' })
+    })
+
+    it('an agent that one user has guarded need not be root’s', async () => {
+      const guarded = { name: 'codex', asks: true, proof: PROOF }
+      const unused = { name: 'codex', asks: false, unused: true as const }
+      await kept({ ...none, user: 'root', agents: [unused], missing: ['codex'] })
+      expect(await troubles()).toEqual({ unguarded: 'codex' })
+      await kept({ ...none, user: 'ann', agents: [guarded] })
+      await kept({ ...none, user: 'root', agents: [unused], missing: ['codex'] })
+      expect(await troubles()).toEqual({})
+      await kept({ ...none, user: 'root', agents: [{ name: 'codex', asks: false }] })
+      expect(await troubles()).toEqual({ unguarded: 'codex (root)' })
+    })
+
+    it('after a week, a report counts only if it is the newest, and the next one removes it', async () => {
+      await kept({ ...none, user: 'ann', problem: 'it expired' })
+      await kept({ ...none, user: 'root' })
+      await aged('ann', '6 days 23 hours')
+      expect(await troubles()).toEqual({ broken: 'it expired (ann)' })
+      await aged('ann', '7 days 1 hour')
+      expect(await troubles()).toEqual({})
+      await aged('root', '8 days')
+      expect(await troubles()).toMatchObject({ broken: 'it expired' })
+      await kept({ ...none, user: 'bob' })
+      expect(await users()).toEqual(['bob'])
+    })
+
+    it('a machine that makes up users has a limit', async () => {
+      await kept({ ...none, user: 'first' })
+      await run(own.owner, [
+        `insert into fleet.machine_report (org, machine, whose, report) select org, machine, 'u' || n, report from fleet.machine_report, generate_series(1, ${MOST_REPORTS - 2}) n`,
+      ])
+      expect(await troubles()).toEqual({})
+      for (const user of ['last', 'more', 'u1', '']) await kept({ ...none, user })
+      const left = await users()
+      expect([left.length, left.includes('first'), left.at(-1)]).toEqual([MOST_REPORTS, false, ''])
+      expect(await troubles()).toEqual({ silent: expect.stringContaining(`${MOST_REPORTS} users`) })
+    })
+  })
+
   it.each([
     ['no report', {}],
+    ['a long name of a user', report({ user: 'x'.repeat(101) })],
     ['a long text', report({ problem: 'x'.repeat(2000) })],
     ['too many agents', report({ agents: Array(101).fill({ name: 'x', asks: true }) })],
   ])('refuses %s', async (name, body) => {

@@ -2,13 +2,31 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { madeAuthority } from './authority.js'
 import { hasNamespaces, Namespace, type Ran, type User } from './namespace.js'
 import { isOurServer, Postgres, run } from './postgres.js'
+
+/** What somebody types: as the user unless `root`, with `more` variables. */
+interface Typed {
+  readonly root?: boolean
+  readonly input?: string
+  readonly more?: NodeJS.ProcessEnv
+}
 
 const PORT = 8443
 const ETC = '/etc/carabiner'
@@ -48,19 +66,20 @@ describe.runIf(canRun)('two machines and a gateway', () => {
     }
 
     /** As the user, unless `root`; then as `sudo` does it for the user. */
-    type(words: readonly string[], { root = false, input = '' } = {}): Promise<Ran> {
+    type(words: readonly string[], { root = false, input = '', more = {} }: Typed = {}): Promise<Ran> {
       const { id, home } = this.user
       const env = {
         PATH: process.env.PATH,
         HOME: root ? join(folder, 'root') : home,
         NO_COLOR: '1',
         ...(root && { SUDO_UID: String(id), SUDO_GID: String(id), SUDO_USER: this.user.name }),
+        ...more,
       }
       const options = { env, cwd: join(home, 'project'), input, ...(!root && { user: this.user }) }
       return this.namespace.run(words, options)
     }
 
-    carabiner(words: readonly string[], options = {}): Promise<Ran> {
+    carabiner(words: readonly string[], options: Typed = {}): Promise<Ran> {
       return this.type([process.execPath, join(folder, 'alone', 'bin', 'carabiner.js'), ...words], options)
     }
 
@@ -80,7 +99,7 @@ describe.runIf(canRun)('two machines and a gateway', () => {
     const { alone, withPackages } = inject('programBundle')
     cpSync(dirname(alone), join(folder, 'alone'), { recursive: true })
     mkdirSync(join(folder, 'root'))
-    madeAuthority(folder, ['IP:10.27.1.1', 'IP:10.27.2.1'])
+    madeAuthority(folder, ['IP:10.27.1.1', 'IP:10.27.2.1', 'IP:10.27.3.1'])
     chmodSync(join(folder, 'ca.pem'), 0o644)
     server = await Postgres.start()
     const database = await server.database()
@@ -293,6 +312,191 @@ describe.runIf(canRun)('two machines and a gateway', () => {
     expect(await administrator(verify, auditor)).toMatchObject({
       code: 1,
       out: expect.stringContaining('bob'),
+    })
+  })
+
+  describe('a machine that joined with sudo', () => {
+    let cid: Machine
+    const units = '/etc/systemd/system'
+    const timer = 'carabiner-fleet.timer'
+    const inEtc = (path: string) => join(folder, 'cid-etc', path.replace('/etc/', ''))
+    /** What systemctl was asked. It fails while there is a file "broken". */
+    const asked = () => {
+      const log = join(folder, 'systemctl.log')
+      const lines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []
+      rmSync(log, { force: true })
+      return lines
+    }
+    const asRoot = (words: readonly string[]) =>
+      cid.carabiner(words, {
+        root: true,
+        more: { PATH: `${join(folder, 'systemd-bin')}:${process.env.PATH}` },
+      })
+    /** What systemd does each minute. */
+    const tick = async () => {
+      const unit = readFileSync(inEtc(`${units}/carabiner-fleet.service`), 'utf8')
+      const words = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? []
+      const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin' }
+      const ran = await cid.namespace.run(words, { env: { ...env, HOME: join(folder, 'root') }, cwd: '/' })
+      expect(ran).toMatchObject({ code: 0 })
+    }
+    const remove = (more: NodeJS.ProcessEnv = {}, words: readonly string[] = []) => {
+      const call = { session_id: 's', tool_name: 'Bash', tool_input: { command: 'rm a.txt' } }
+      return cid.carabiner(['fire', 'PreToolUse', ...words], { input: JSON.stringify(call), more })
+    }
+    const publish = async (n: number, then: string) => {
+      const rules = [{ id: 'files', effects: ['delete'], then, say: `Files stay, says policy ${n}.` }]
+      mkdirSync(join(folder, `policy-${n}`))
+      writeFileSync(join(folder, `policy-${n}`, 'rules.json'), JSON.stringify({ rules }))
+      const plan = { rings: [{ name: '1' }] }
+      writeFileSync(join(folder, `policy-${n}`, 'policy.json'), JSON.stringify(plan))
+      await administered('policy', 'build', `policy-${n}`, '--out', `${n}.bundle`)
+      await administered('policy', 'publish', `${n}.bundle`, '--key', 'fleet-root.key')
+    }
+    const administered = async (...words: string[]) => {
+      const ran = await administrator(['fleet', ...words])
+      if (ran.code !== 0) throw new Error(ran.out)
+    }
+
+    beforeAll(async () => {
+      const { withPackages } = inject('programBundle')
+      symlinkSync(join(dirname(withPackages), 'node_modules'), join(folder, 'alone', 'node_modules'))
+      mkdirSync(join(folder, 'systemd-bin'))
+      const script = `#!/bin/sh\necho "$*" >> ${folder}/systemctl.log\n[ ! -e ${folder}/broken ] || { echo 'no bus' >&2; exit 1; }\n`
+      writeFileSync(join(folder, 'systemd-bin', 'systemctl'), script, { mode: 0o755 })
+      cid = new Machine('cid', 3)
+      machines.push(cid)
+      await cid.start()
+      mkdirSync(inEtc(units), { recursive: true })
+    })
+
+    it('cannot join where /etc cannot be written, and keeps its token', async () => {
+      const mount = (how: string) => cid.type(['mount', '-o', `remount,bind,${how}`, '/etc'], { root: true })
+      await mount('ro')
+      const words = await joining(cid)
+      expect(await asRoot(words)).toMatchObject({
+        code: 1,
+        out: expect.stringMatching(/Nothing can be written to \/etc\/carabiner: EROFS.*\n {2}--user joins/),
+      })
+      await mount('rw')
+      const joined = await asRoot([...words, '--no-timer'])
+      expect(joined).toMatchObject({ code: 0, out: expect.not.stringContaining('crontab') })
+      expect(await asRoot(['fleet', 'leave'])).toMatchObject({ code: 0 })
+    })
+
+    it('without systemd says which line root’s crontab needs', async () => {
+      const { code, out } = await asRoot(await joining(cid))
+      expect(code).toBe(0)
+      const program = join(folder, 'alone', 'bin', 'carabiner.js')
+      expect(out).toContain(`add this line: * * * * * ${process.execPath} ${program} fleet ship >/dev/null`)
+      expect(await asRoot(['fleet', 'leave'])).toMatchObject({
+        ...{ code: 0, out: expect.stringContaining('remove that line') },
+      })
+      expect(asked()).toEqual([])
+    })
+
+    it('joins also where systemctl fails, and says what to type', async () => {
+      await cid.type(['mkdir', '-p', '/run/systemd/system'], { root: true })
+      writeFileSync(join(folder, 'broken'), '')
+      expect(await asRoot(await joining(cid))).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/systemctl: no bus\nnext .*sudo systemctl enable --now/),
+      })
+      const left = await asRoot(['fleet', 'leave'])
+      expect(left).toMatchObject({ code: 0, out: expect.stringContaining('timer could not be removed') })
+      expect(existsSync(inEtc(`${units}/${timer}`))).toBe(false)
+      rmSync(join(folder, 'broken'))
+      asked()
+    })
+
+    it('makes no timer for a program that somebody else can change', async () => {
+      const program = join(folder, 'alone', 'bin', 'carabiner.js')
+      expect(await asRoot(await joining(cid))).toMatchObject({ code: 0 })
+      expect(asked()).toEqual(['daemon-reload', `enable --now ${timer}`])
+      chownSync(program, cid.user.id, cid.user.id)
+      const again = await asRoot(['fleet', 'join'])
+      expect(again).toMatchObject({
+        ...{
+          code: 1,
+          out: expect.stringContaining(`${program} belongs to user ${cid.user.id}, not to root`),
+        },
+      })
+      chownSync(program, 0, 0)
+      expect(asked()).toEqual([])
+      expect(await asRoot(['fleet', 'leave'])).toMatchObject({ code: 0 })
+      expect(asked()).toEqual([`disable --now ${timer}`, 'stop carabiner-fleet.service', 'daemon-reload'])
+      expect(existsSync(inEtc(`${units}/${timer}`))).toBe(false)
+    })
+
+    it('gets each policy from root’s timer, and its user cannot loosen it', async () => {
+      await publish(1, 'tell')
+      expect(await asRoot(await joining(cid))).toMatchObject({ code: 0 })
+      expect(await cid.status()).toMatchObject({ policy: { inForce: { enforced: { version: 1 } } } })
+      expect(await remove()).toMatchObject({ code: 0 })
+
+      await publish(2, 'deny')
+      await tick()
+      const denied = { code: 2, out: expect.stringContaining('Files stay, says policy 2.') }
+      expect(await remove()).toMatchObject(denied)
+      for (const name of ['fleet', 'fleet:rules']) await cid.carabiner(['disable', name, '--user'])
+      for (const words of [
+        ['rm', '-f', `${ETC}/fleet.json`],
+        ['rm', '-rf', `${ETC}/fleet-policy`],
+        ['mv', ETC, '/etc/away'],
+        ['rm', '-f', `${units}/${timer}`],
+      ])
+        expect((await cid.type(words)).code, words.join(' ')).not.toBe(0)
+      expect(await cid.carabiner(['fleet', 'leave', '--anyway'])).toMatchObject({
+        code: 1,
+        out: expect.stringContaining('Only root may change'),
+      })
+      for (const more of [
+        {},
+        { CARABINER_OFF: '1' },
+        { CARABINER_HOME: join(cid.user.home, 'other') },
+        { HOME: join(cid.user.home, 'project') },
+      ])
+        expect(await remove(more, ['--trust-all']), JSON.stringify(more)).toMatchObject(denied)
+
+      await administered('policy', 'rollback', '--key', 'fleet-root.key')
+      await tick()
+      expect(await remove()).toMatchObject({ code: 0 })
+    })
+
+    it('its report from root does not replace the one of its user', async () => {
+      await cid.carabiner(['fleet', 'ship'])
+      await tick()
+      const { machines } = JSON.parse((await administrator(['fleet', 'status', '--json'], auditor)).out)
+      const { report, others } = machines.find(({ name }: { name: string }) => name === 'cid')
+      expect([report.user, others.map(({ user }: { user: string }) => user)]).toEqual(['root', ['cid']])
+    })
+
+    it('says when root has not fetched for an hour', async () => {
+      const found = async () => {
+        const { findings } = JSON.parse((await cid.carabiner(['doctor', '--json'])).out)
+        return findings.map(({ code }: { code: string }) => code)
+      }
+      expect(await found()).not.toContain('fleet-unfetched')
+      await cid.type(['touch', '-d', '61 minutes ago', `${ETC}/fleet-policy/fetched`], { root: true })
+      expect(await found()).toContain('fleet-unfetched')
+      expect((await cid.carabiner(['fleet', 'status'])).out).toMatch(
+        /root has not fetched the policy since .*\nnext sudo carabiner fleet ship/s,
+      )
+      await tick()
+      expect(await found()).not.toContain('fleet-unfetched')
+      expect(await cid.status()).not.toHaveProperty('unfetched')
+    })
+
+    it('that cannot remove its files says so, and not that the gateway was not told', async () => {
+      const marker = `${ETC}/fleet.json`
+      await cid.type(['mount', '--bind', marker, marker], { root: true })
+      const left = await asRoot(['fleet', 'leave'])
+      expect(left).toMatchObject({
+        code: 1,
+        out: expect.stringContaining('The files of the fleet cannot be removed: EBUSY'),
+      })
+      await cid.type(['umount', marker], { root: true })
+      expect(await asRoot(['fleet', 'leave', '--anyway'])).toMatchObject({ code: 0 })
     })
   })
 })

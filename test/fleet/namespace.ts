@@ -1,4 +1,4 @@
-// A machine for tests: a network and an /etc of its own, which last as long as the process that holds them.
+// A machine for tests: a network, an /etc and an empty /run of its own, which last as long as the process that holds them.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -45,7 +45,9 @@ export class Namespace {
     const line = ({ name, id, home }: User) => `${name}:x:${id}:${id}::${home}:/bin/sh\n`
     const root = { name: 'root', id: 0, home: '/root' }
     writeFileSync(join(etc, 'passwd'), [root, ...users].map(line).join(''))
-    const script = 'mount --bind "$1" /etc && ip link set lo up && echo ready && exec cat'
+    // In the real /run, systemctl would find the systemd of the machine that runs the tests.
+    const script =
+      'mount --bind "$1" /etc && mount -t tmpfs tmpfs /run && ip link set lo up && echo ready && exec cat'
     const holder = spawn('unshare', ['-mn', 'sh', '-c', script, 'sh', etc], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })

@@ -10,8 +10,8 @@ import { addPeople, newestPeople } from '../../src/fleet/database/people.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
-import { clientOf, leaveFleet } from '../../src/fleet/machine/joining.js'
-import type { Member } from '../../src/fleet/machine/membership.js'
+import { clientOf, tellLeaving } from '../../src/fleet/machine/joining.js'
+import { type Member, removeMember } from '../../src/fleet/machine/membership.js'
 import { fetchPeople } from '../../src/fleet/machine/people.js'
 import { signersOf } from '../../src/store/approvers.js'
 import { type People, signedPeople } from '../../src/store/people.js'
@@ -148,7 +148,8 @@ describe.runIf(hasPostgres)('people of a fleet', () => {
     await write(list(1, 'ann'))
     await fetch()
     expect(existsSync(member.place.people)).toBe(true)
-    await leaveFleet(member)
+    await tellLeaving(member)
+    removeMember(member.place)
     expect(existsSync(member.place.people)).toBe(false)
   })
 })

@@ -20,10 +20,10 @@ import type { Database } from '../../src/fleet/database/connection.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
-import { clientOf, leaveFleet } from '../../src/fleet/machine/joining.js'
+import { clientOf, tellLeaving } from '../../src/fleet/machine/joining.js'
 import { logId } from '../../src/fleet/machine/log-folders.js'
 import type { LogBreak } from '../../src/fleet/machine/log-shipping.js'
-import type { Member } from '../../src/fleet/machine/membership.js'
+import { type Member, removeMember } from '../../src/fleet/machine/membership.js'
 import { ship } from '../../src/fleet/machine/shipper.js'
 import type { RouteName } from '../../src/fleet/protocol.js'
 import { FileAuditLog } from '../../src/store/audit/file-audit.js'
@@ -293,7 +293,8 @@ describe.runIf(hasPostgres)('shipping', () => {
     for (let i = 0; i < 30; i++) one.write(`s${i}`)
     await one.ship()
     expect(removableUpTo(one.log.place)).toBe(30)
-    await leaveFleet(one.member)
+    await tellLeaving(one.member)
+    removeMember(one.member.place)
     expect(removableUpTo(one.log.place)).toBe(Infinity)
     const again = await joined(fleet, listening.url, join(one.home, 'data'), 'joined-again')
     expect(removableUpTo(one.log.place)).toBe(0)

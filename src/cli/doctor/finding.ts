@@ -67,6 +67,7 @@ export const FINDING_CODES = [
   'fleet-key',
   'fleet-people',
   'fleet-silent',
+  'fleet-unfetched',
   'fleet-failed',
   'fleet-history',
   // folders

@@ -16,11 +16,18 @@ import {
 } from '../../files/fleet-policy.js'
 import { ownShipped } from '../../store/audit/shipped.js'
 import { endOfPeople, readPeople } from '../../store/people.js'
+import { unfetched } from '../fleet/root-timer.js'
 import type { Finding } from './finding.js'
 
 /** `folder`: of the audit log. */
 export function fleetFindings(folder: string): readonly Finding[] {
-  return [...keyFindings(), ...peopleFindings(), ...policyFindings(), ...shippingFindings(folder)]
+  return [
+    ...keyFindings(),
+    ...peopleFindings(),
+    ...policyFindings(),
+    ...fetchFindings(),
+    ...shippingFindings(folder),
+  ]
 }
 
 /** Without a list of people that counts, nobody can allow anything. */
@@ -83,6 +90,14 @@ function afterwards(inForce: InForce): string {
   if (inForce.enforced && inForce.afterExpiry === 'close') return 'every tool call is refused'
   const lapse = hasTrusted(inForce) ? ['what reviewers of the fleet trusted does not count'] : []
   return [...(inForce.enforced ? ['its policy counts, with a warning'] : []), ...lapse].join(', and ')
+}
+
+function fetchFindings(): readonly Finding[] {
+  const place = fleetPlace()
+  const stale = place && unfetched(place)
+  if (!stale) return []
+  const { text, fix } = stale
+  return [{ severity: 'warning', code: 'fleet-unfetched', file: place.policy, text, fix }]
 }
 
 /** A file that cannot be used is told by the hooks that it closes. */

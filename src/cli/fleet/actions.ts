@@ -116,7 +116,7 @@ export const ACTIONS = {
     call: 'URL',
     does: 'joins a fleet',
     words: 1,
-    options: ['token', 'name', 'ca', 'user', 'group'],
+    options: ['token', 'name', 'ca', 'user', 'group', 'no-timer'],
     isPersonal: true,
     load: () => import('./join.js'),
   },

@@ -11,6 +11,7 @@ import {
   TROUBLES,
 } from '../../fleet/database/machine-status.js'
 import { readList } from '../../fleet/database/people.js'
+import type { MachineReport } from '../../fleet/machine-report.js'
 import { endOfPeople } from '../../store/people.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
@@ -49,7 +50,10 @@ function lines({ machines, rollout }: FleetStatus, paint: Paint): readonly strin
   ]
 }
 
-function machineLines({ name, seen, report, troubles }: MachineStatus, paint: Paint): readonly string[] {
+function machineLines(
+  { name, seen, report, others = [], troubles }: MachineStatus,
+  paint: Paint,
+): readonly string[] {
   const { policy, carabiner } = report ?? {}
   const version = policy?.enforced === undefined ? '' : `, policy ${policy.enforced}`
   const shadow = policy?.shadow === undefined ? '' : `, ${policy.shadow} in shadow mode`
@@ -57,9 +61,14 @@ function machineLines({ name, seen, report, troubles }: MachineStatus, paint: Pa
   const own = carabiner === undefined ? '' : `, Carabiner ${visible(carabiner)}`
   return [
     `${visibleName(name)}: seen ${localTime(seen)}${version}${shadow}${signed}${own}`,
+    ...(report && others.length > 0 ? [`  reported by ${[report, ...others].map(reporter).join(', ')}`] : []),
     ...troubles.map(({ kind, detail }) => {
       const word = kind === 'advisory' ? paint.yellow(kind) : paint.red(kind)
       return `  ${word}: ${TROUBLES[kind]}: ${visible(detail)}`
     }),
   ]
+}
+
+function reporter({ user = 'an older Carabiner', time }: MachineReport): string {
+  return `${visible(user)} (${localTime(time)})`
 }

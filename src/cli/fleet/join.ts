@@ -2,22 +2,32 @@
 
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { dirname } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { visibleName } from '../../core/base/text.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import { callerEnv, callerPath } from '../../files/caller.js'
-import { fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
+import { type FleetPlace, fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
 import { tokenFrom } from '../../fleet/join-token.js'
+import { type GatewayClient, Refusal as GatewayRefusal } from '../../fleet/machine/gateway-client.js'
 import { clientOf, joinFleet } from '../../fleet/machine/joining.js'
 import type { Member } from '../../fleet/machine/membership.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
+import { fetchPolicy } from '../../fleet/machine/policy.js'
 import { isLoopback, MACHINE_NAME } from '../../fleet/protocol.js'
-import { shortPath } from '../print/lines.js'
-import { Refusal, usage } from '../refusal.js'
+import type { Output } from '../output.js'
+import { nextLines, shortPath } from '../print/lines.js'
+import type { Paint } from '../print/terminal.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
 import { asked, type Given } from './action.js'
+import { addTimer, type TimerState } from './root-timer.js'
 
 export const ADVISORY = 'advisory: this user can undo it, and so can an agent of this user'
 
 export async function run({ options, words: [address], output }: Given): Promise<number> {
+  const isRoot = process.geteuid?.() === 0
+  const known = fleetPlace()
+  if (known?.binding && isRoot && address === undefined && options.token === undefined)
+    return setTimer(known, output)
   const url = urlOf(address)
   const token = tokenFrom(options.token ?? '')
   if (!token)
@@ -29,9 +39,7 @@ export async function run({ options, words: [address], output }: Given): Promise
   if (!MACHINE_NAME.test(name))
     throw usage('--name must have at most 100 letters, digits, spaces and . _ @ + -')
   const ca = options.ca === undefined ? undefined : certificates(options.ca)
-  const isRoot = process.geteuid?.() === 0
   const place = isRoot && !options.user ? ROOT_PLACE : userPlace()
-  const known = fleetPlace()
   if (known)
     throw new Refusal('FLEET_UNUSABLE', `This machine is in a fleet already: ${known.marker}`, {
       hint: 'carabiner fleet leave leaves it.',
@@ -40,46 +48,102 @@ export async function run({ options, words: [address], output }: Given): Promise
   if (options.group !== undefined && !place.binding)
     throw usage('--group is for root: without it, only you can read the key')
   const member = await asked(() =>
-    joinFleet({
-      url,
-      token,
-      name,
-      place,
-      ...(ca !== undefined && { ca }),
-      ...(group !== undefined && { group }),
-    }),
+    writing(place, () =>
+      joinFleet({
+        url,
+        token,
+        name,
+        place,
+        ...(ca !== undefined && { ca }),
+        ...(group !== undefined && { group }),
+      }),
+    ),
   )
-  const approvers = await approversOf(member)
+  const { approvers, problem } = await firstNews(member)
+  const timer = place.binding && !options['no-timer'] ? addTimer() : undefined
   const { machine } = member
-  const document = { machine, name, url, binding: place.binding, marker: place.marker, approvers }
+  const document = {
+    ...{ machine, name, url, binding: place.binding, marker: place.marker, approvers },
+    ...(timer && { timer }),
+  }
   return output.result(document, (paint) => [
     `${visibleName(name)} is in the fleet at ${url}`,
-    place.binding
-      ? `  binding: only root can change ${place.marker}`
-      : `  ${paint.yellow(ADVISORY)}; sudo carabiner fleet join makes it binding`,
+    ...(place.binding
+      ? [`  binding: only root can change ${place.marker}`]
+      : [
+          `  ${paint.yellow(ADVISORY)}`,
+          '  to make it binding: carabiner fleet leave, then sudo carabiner fleet join with a new token',
+        ]),
     `  its key is ${shortPath(place.key)}`,
     approvers.length > 0
       ? `  may allow its calls, signed: ${approvers.map(visibleName).join(', ')}`
       : `  ${paint.yellow('nobody may allow its calls yet')}: carabiner fleet people add adds people, and carabiner fleet ship learns it`,
+    ...(problem === undefined
+      ? []
+      : [`  ${paint.yellow('the policy was not fetched')}: ${visible(problem)}`]),
     ...(place.binding && group === undefined
       ? [
           `  ${paint.yellow('only root can read the key, so records of other users are not shipped')}`,
           REGROUP,
         ]
       : []),
+    ...(timer ? timerLines(timer, paint) : []),
   ])
 }
 
-/** Shipping learns the list later if it cannot be had now. */
-async function approversOf(member: Member): Promise<readonly string[]> {
+/** For a machine that has joined: Node may be somewhere else by now, or an older version made no timer. */
+async function setTimer({ marker }: FleetPlace, output: Output): Promise<number> {
+  const timer = addTimer()
+  return output.result(
+    { binding: true, marker, timer },
+    (paint) => [`this machine is in a fleet already: ${marker}`, ...timerLines(timer, paint)],
+    timer.status === 'failed' ? EXIT.failed : EXIT.ok,
+  )
+}
+
+function timerLines(timer: TimerState, paint: Paint): readonly string[] {
+  if (timer.status === 'on') return ['  root fetches its policy and ships each minute: carabiner-fleet.timer']
+  return [
+    `  ${paint.yellow('root has to fetch its policy, and nothing does it yet')}: ${visible(timer.why)}`,
+    ...nextLines([timer.next], paint),
+  ]
+}
+
+/** What the system does not let us write is no bug. */
+async function writing<T>({ binding, marker }: FleetPlace, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new Refusal('FLEET_UNUSABLE', `Nothing can be written to ${dirname(marker)}: ${textOf(error)}`, {
+      ...(binding && { hint: '--user joins for this user only, who can undo it (advisory).' }),
+    })
+  }
+}
+
+/** Shipping learns it later if it cannot be had now. `problem`: why the policy was not fetched, where only root can. */
+async function firstNews(
+  member: Member,
+): Promise<{ readonly approvers: readonly string[]; readonly problem?: string }> {
   const client = clientOf(member)
+  const approvers = await approversOf(client, member)
+  try {
+    if (member.place.binding) await fetchPolicy(client, member)
+    return { approvers }
+  } catch (error) {
+    const isOlder = error instanceof GatewayRefusal && error.code === 'UNKNOWN_ROUTE'
+    return { approvers, ...(!isOlder && { problem: textOf(error) }) }
+  } finally {
+    client.close()
+  }
+}
+
+async function approversOf(client: GatewayClient, member: Member): Promise<readonly string[]> {
   try {
     const { people = [] } = (await fetchPeople(client, member)) ?? {}
     return people.flatMap(({ name, role }) => (role === 'viewer' ? [] : [name]))
   } catch {
     return []
-  } finally {
-    client.close()
   }
 }
 

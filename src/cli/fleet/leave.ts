@@ -3,53 +3,130 @@
 import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
+import { visible } from '../../core/base/text.js'
+import type { FleetPlace } from '../../files/fleet-places.js'
 import { dataHome } from '../../files/homes.js'
-import { leaveFleet } from '../../fleet/machine/joining.js'
+import { tellLeaving } from '../../fleet/machine/joining.js'
 import { unshippedIn } from '../../fleet/machine/log-folders.js'
 import { type Member, removeMember } from '../../fleet/machine/membership.js'
 import { ship } from '../../fleet/machine/shipper.js'
-import { counted } from '../print/lines.js'
+import { counted, nextLines } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import { asked, type Given, memberOf, withGateway } from './action.js'
+import { removeTimer } from './root-timer.js'
 
 const ANYWAY = 'carabiner fleet leave --anyway leaves all the same.'
 
 export async function run({ options, output }: Given): Promise<number> {
   const member = memberOf()
-  const { place, url, name, machine } = member
+  const { place, url, name } = member
   checkWritable(dirname(place.marker))
-  const untold = await told(member, options.anyway)
-  if (untold !== undefined) removeMember(place)
-  const unshipped = unshippedIn(dataHome(), machine)
-  const document = { left: url, unshipped, ...(untold !== undefined && { untold }) }
-  return output.result(document, () => [
+  const { untold, unshipped } = await told(member, options.anyway)
+  // First, because it would fetch again what is removed.
+  const timer = place.binding ? removeTimer() : undefined
+  removed(place)
+  const document = {
+    ...{ left: url, unshipped: unshipped ?? null },
+    ...(untold !== undefined && { untold }),
+    ...(timer?.status === 'failed' && { timer }),
+  }
+  return output.result(document, (paint) => [
     `this machine is no longer in the fleet at ${url}`,
-    ...(unshipped === 0 ? [] : [`  the fleet does not have ${counted(unshipped, 'record')} of it`]),
+    ...unshippedLines(unshipped),
     untold === undefined
       ? `  its key counts until the administrator types carabiner fleet machines retire ${name}`
       : `  the gateway did not take note (${untold}): unless it is retired already, the administrator types carabiner fleet machines retire ${name}`,
+    ...(timer?.status === 'failed'
+      ? [
+          `  ${paint.yellow('root’s timer could not be removed')}: ${visible(timer.why)}`,
+          ...nextLines([timer.next], paint),
+        ]
+      : []),
+    ...(place.binding && timer === undefined
+      ? ['  if root’s crontab has carabiner fleet ship, remove that line']
+      : []),
   ])
 }
 
-/** Returns why the gateway could not be told, if that does not matter. */
-async function told(member: Member, anyway: boolean): Promise<string | undefined> {
+function unshippedLines(unshipped: number | undefined): readonly string[] {
+  if (unshipped === 0) return []
+  return unshipped === undefined
+    ? ['  the fleet may not have all records of it: they cannot be read']
+    : [`  the fleet does not have ${counted(unshipped, 'record')} of it`]
+}
+
+interface Told {
+  /** Why the gateway does not know that this machine leaves. */
+  readonly untold?: string
+  /** How many records the fleet does not have. Undefined if they cannot be read. */
+  readonly unshipped: number | undefined
+}
+
+/** Ships, and tells the gateway. With `anyway`, nothing of it has to work. */
+async function told(member: Member, anyway: boolean): Promise<Told> {
+  const shipping = await failureOf(() =>
+    withGateway(member, (client) => ship({ client, machine: member.machine, dataDir: dataHome() })),
+  )
+  const left = countUnshipped(member)
+  const unshipped = 'count' in left ? left.count : undefined
+  if (!anyway) checkShipped(shipping, left)
+  // Nobody waits twice for a gateway that does not answer.
+  const untold =
+    shipping instanceof Refusal && shipping.code === 'FLEET_UNREACHABLE'
+      ? shipping
+      : await failureOf(() => asked(() => tellLeaving(member)))
+  if (untold === undefined) return { unshipped }
+  if (!anyway) throw untellable(untold)
+  return { untold: textOf(untold), unshipped }
+}
+
+function countUnshipped(member: Member): { readonly count: number } | { readonly why: string } {
   try {
-    await withGateway(member, (client) => ship({ client, machine: member.machine, dataDir: dataHome() }))
-    const unshipped = unshippedIn(dataHome(), member.machine)
-    if (unshipped > 0 && !anyway)
-      throw new Refusal(
-        'FLEET_UNSHIPPED',
-        `The fleet does not have ${counted(unshipped, 'record')} of this machine yet`,
-        { hint: `carabiner fleet ship sends them, or says why not. ${ANYWAY}` },
-      )
-    await asked(() => leaveFleet(member))
+    return { count: unshippedIn(dataHome(), member.machine) }
+  } catch (error) {
+    return { why: textOf(error) }
+  }
+}
+
+function checkShipped(shipping: unknown, left: ReturnType<typeof countUnshipped>): void {
+  if (shipping instanceof Refusal) throw untellable(shipping)
+  const why = shipping === undefined ? ('why' in left ? left.why : undefined) : textOf(shipping)
+  if (why !== undefined)
+    throw new Refusal('FLEET_UNSHIPPED', `The records of this machine cannot be shipped: ${why}`, {
+      hint: ANYWAY,
+    })
+  if ('count' in left && left.count > 0)
+    throw new Refusal(
+      'FLEET_UNSHIPPED',
+      `The fleet does not have ${counted(left.count, 'record')} of this machine yet`,
+      { hint: `carabiner fleet ship sends them, or says why not. ${ANYWAY}` },
+    )
+}
+
+/** What the gateway refuses has a hint of its own. */
+function untellable(error: unknown): unknown {
+  if (!(error instanceof Refusal) || error.code !== 'FLEET_UNREACHABLE') return error
+  return new Refusal('FLEET_UNREACHABLE', `The gateway cannot be told: ${error.message}`, { hint: ANYWAY })
+}
+
+/** What was thrown, or undefined. */
+async function failureOf(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await work()
     return undefined
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'FLEET_UNSHIPPED') throw error
-    if (error instanceof Refusal && error.code === 'FLEET_REFUSED' && !anyway) throw error
-    if (!anyway)
-      throw new Refusal('FLEET_UNREACHABLE', `The gateway cannot be told: ${textOf(error)}`, { hint: ANYWAY })
-    return textOf(error)
+    return error
+  }
+}
+
+/** What the system does not let us remove is no bug, and the gateway has been told. */
+function removed(place: FleetPlace): void {
+  try {
+    removeMember(place)
+  } catch (error) {
+    throw new Refusal('FLEET_UNUSABLE', `The files of the fleet cannot be removed: ${textOf(error)}`, {
+      hint: `Make ${dirname(place.marker)} writable, then carabiner fleet leave --anyway removes them.`,
+    })
   }
 }
 
@@ -57,9 +134,12 @@ async function told(member: Member, anyway: boolean): Promise<string | undefined
 function checkWritable(folder: string): void {
   try {
     accessSync(folder, constants.W_OK)
-  } catch {
-    throw new Refusal('FLEET_UNUSABLE', `Only root may change ${folder}`, {
-      hint: 'sudo carabiner fleet leave',
-    })
+  } catch (error) {
+    const isRoot = process.geteuid?.() === 0
+    throw new Refusal(
+      'FLEET_UNUSABLE',
+      isRoot ? `Nothing can be removed from ${folder}: ${textOf(error)}` : `Only root may change ${folder}`,
+      { hint: isRoot ? 'Make it writable.' : 'sudo carabiner fleet leave' },
+    )
   }
 }

@@ -42,6 +42,7 @@ export const OPTIONS = {
     help: 'join, approvals, answer: of your own authority, PEM.',
   },
   user: { type: 'boolean', help: 'join: only for this user, who can undo it: advisory.' },
+  'no-timer': { type: 'boolean', help: 'join: do not let root fetch and ship each minute.' },
   follow: { type: 'boolean', short: 'f', help: 'ship: go on as records are written.' },
   group: {
     type: 'string',

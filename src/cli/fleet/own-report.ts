@@ -1,27 +1,38 @@
 // What this machine says about itself to its fleet.
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { visible } from '../../core/base/text.js'
+import { byteLength, cleanText, cutText, visible } from '../../core/base/text.js'
 import { companyFolder, companyPolicies } from '../../files/company-folder.js'
 import { bundleFolder, policyPlace, readInForce } from '../../files/fleet-policy.js'
 import { userHome } from '../../files/homes.js'
 import { readPlain } from '../../files/plain-file.js'
-import { type GatewayClient, Refusal, Unreachable } from '../../fleet/machine/gateway-client.js'
+import { type GatewayClient, Refusal, Unavailable, Unreachable } from '../../fleet/machine/gateway-client.js'
 import type { Member } from '../../fleet/machine/membership.js'
-import type { AgentReport, MachineReport } from '../../fleet/machine-report.js'
+import {
+  type AgentReport,
+  LONGEST_TEXT,
+  LONGEST_USER,
+  type MachineReport,
+} from '../../fleet/machine-report.js'
+import { userFolder } from '../../hosts/setup.js'
 import type { Output } from '../output.js'
+import { userName } from '../person.js'
 import { proofStates } from '../proof-state.js'
 import { installedAgents, registeredAgents } from '../setup/installed.js'
 import { listedHooks, sourcesOf } from '../sources.js'
 import { version } from '../version.js'
 
-/** Says what this machine enforces. A gateway that does not know how to hear it is older. */
+/**
+ * Says what this machine enforces. A gateway that does not know how to hear it is older. Throws only if the gateway cannot be
+ * reached: a report that it does not take must keep nothing else from it.
+ */
 export async function sendReport(client: GatewayClient, member: Member, output: Output): Promise<void> {
   try {
     await client.ask('report', { body: await ownReport(member) })
   } catch (error) {
-    if (error instanceof Unreachable) throw error
+    if (error instanceof Unreachable && !(error instanceof Unavailable)) throw error
     if (error instanceof Refusal && error.code === 'UNKNOWN_ROUTE') return
     await output.complain([
       `carabiner: this machine could not report what it enforces: ${visible(textOf(error))}`,
@@ -36,17 +47,23 @@ async function ownReport({ place }: Member): Promise<MachineReport> {
   const agents = await agentReports()
   const asks = new Set(agents.filter((one) => one.asks).map(({ name }) => name))
   return {
+    user: fitting(userName(), LONGEST_USER),
     carabiner: version,
     time: new Date().toISOString(),
     binding: place.binding,
     ...(policy && { policy }),
-    ...(problem !== undefined && { problem: problem.slice(0, MOST_CHARACTERS) }),
+    ...(problem !== undefined && { problem: fitting(problem, LONGEST_TEXT) }),
     agents,
     missing: gates.filter((name) => !asks.has(name)),
   }
 }
 
-const MOST_CHARACTERS = 1000
+/** Without what the database cannot keep: NUL, and half of a character. */
+function fitting(text: string, most: number): string {
+  const clean = cleanText(text)
+  return byteLength(clean) > most ? cutText(clean, most, '…') : clean
+}
+
 const MOST_BYTES = 1024 * 1024
 
 /** What cannot be read is reported as the policy's problem. */
@@ -86,13 +103,16 @@ function gatesIn(folder: string): readonly string[] {
 
 async function agentReports(): Promise<readonly AgentReport[]> {
   const asking = (await registeredAgents(false)).map(({ host }) => host.name)
-  const found = (await installedAgents()).map(({ host }) => host.name)
+  const installed = await installedAgents()
+  const found = installed.map(({ host }) => host.name)
+  const unused = installed.filter(({ setup }) => !existsSync(userFolder(setup))).map(({ host }) => host.name)
   const proofs = await proofStates(await listedHooks(sourcesOf(userHome())))
   return [...new Set([...asking, ...found])].sort().map((name) => {
     const proof = proofs.find(({ host }) => host === name)
     return {
       name,
       asks: asking.includes(name),
+      ...(unused.includes(name) && { unused: true as const }),
       ...(proof && { proof: { at: proof.at, ok: proof.ok, stale: proof.stale.length > 0 } }),
     }
   })

@@ -9,6 +9,7 @@ import { clientOf } from '../../fleet/machine/joining.js'
 import type { LogBreak } from '../../fleet/machine/log-shipping.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
 import { fetchPolicy, mayFetchPolicy } from '../../fleet/machine/policy.js'
+import { noteFetched } from '../../fleet/machine/policy-files.js'
 import { type LogFailure, type ShipReport, ship } from '../../fleet/machine/shipper.js'
 import type { Break } from '../../fleet/protocol.js'
 import { beginWatching, isAnybodyWatching } from '../../store/approvals/waiting.js'
@@ -104,7 +105,10 @@ function prepared(output: Output) {
         await fetchPolicy(client, member)
       } catch (error) {
         // An older gateway has no policy.
-        if (error instanceof Refusal && error.code === 'UNKNOWN_ROUTE') return
+        if (error instanceof Refusal && error.code === 'UNKNOWN_ROUTE') {
+          if (member.place.binding) noteFetched(member.place.policy)
+          return
+        }
         const isOnlyThis = error instanceof Refusal || error instanceof Unavailable
         throw isOnlyThis ? new Error(`the policy was not fetched: ${textOf(error)}`) : error
       }

@@ -23,6 +23,7 @@ import { DATABASE_VARIABLE, type Given, isAboutAll, memberOf, withGateway } from
 import { showFleetStatus } from './fleet-status.js'
 import { ADVISORY } from './join.js'
 import { policyText } from './policy/fetch.js'
+import { unfetched } from './root-timer.js'
 import { breakText, failureText } from './ship.js'
 
 interface Contact {
@@ -71,10 +72,11 @@ export async function run(given: Given): Promise<number> {
   const { binding, marker } = place
   const allowers = allowersHere(member)
   const policy = policyHere(place)
+  const stale = unfetched(place)
   const ok =
     contact.reached && policy.problem === undefined && logs.every(({ failure }) => failure === undefined)
   const machineFacts = { member: true, ok, url, name, machine, binding, marker }
-  const document = { ...machineFacts, gateway, allowers, policy, logs }
+  const document = { ...machineFacts, gateway, allowers, policy, logs, ...(stale && { unfetched: stale }) }
   return output.result(
     document,
     (paint) => [
@@ -83,6 +85,7 @@ export async function run(given: Given): Promise<number> {
       ...contactLines(contact, paint),
       ...allowersLines(allowers, paint),
       ...policyLines(policy, paint),
+      ...(stale ? [`  ${paint.yellow(stale.text)}`, ...nextLines([stale.fix], paint)] : []),
       ...logLines(logs, paint),
       ...(callerEnv()[DATABASE_VARIABLE] === undefined
         ? []

@@ -1,6 +1,6 @@
 // The state of every machine of a fleet, worst first: what it said about itself, against what its fleet expects.
 
-import { type MachineReport, machineReport, type PolicyReport } from '../machine-report.js'
+import { type AgentReport, type MachineReport, machineReport, type PolicyReport } from '../machine-report.js'
 import type { PolicyRow } from '../policy/metadata.js'
 import { type MachineName, type Rollout, ringOf, rolloutIn } from '../policy/rollout.js'
 import type { Database } from './connection.js'
@@ -32,8 +32,10 @@ export interface MachineStatus {
   readonly name: string
   /** ISO-8601. */
   readonly seen: string
-  /** Absent if it never reported. */
+  /** The newest of all users. Absent if it never reported. */
   readonly report?: MachineReport
+  /** Those of its other users, newest first. */
+  readonly others?: readonly MachineReport[]
   /** Seconds that its clock was ahead of the fleet's when it reported. */
   readonly ahead?: number
   /** Worst first. */
@@ -50,8 +52,13 @@ export interface FleetStatus {
 
 /** A machine reports while somebody works on it. */
 export const SILENT_MS = 86_400_000
+/** An older report does not count while there is a newer one of another user, who may be the only one left. */
+const REPORT_MS = 7 * SILENT_MS
+/** The database keeps no more of a machine. */
+export const MOST_REPORTS = 100
 const WRONG_CLOCK_S = 60
 
+/** A machine, with one of its reports if it has any. */
 interface Row {
   readonly machine: string
   readonly name: string
@@ -60,15 +67,20 @@ interface Row {
   readonly at: Date | null
 }
 
+interface Reported {
+  readonly report: MachineReport
+  readonly at: Date
+}
+
 export async function fleetStatus(database: Database, now: number = Date.now()): Promise<FleetStatus> {
   const rows = await database.rows<Row>(
     `select m.machine, m.name, m.seen, r.report, r.at from fleet.machine m
       left join fleet.machine_report r on r.org = m.org and r.machine = m.machine
-      where m.org = fleet.own_org() and m.retired is null order by m.name`,
+      where m.org = fleet.own_org() and m.retired is null order by m.name, m.machine, r.at desc`,
   )
   const wanted = wantedIn(await policyAfter(database))
   const rollout = wanted?.version
-  const machines = rows.map((row) => statusOf(row, wanted, now)).sort(byTrouble)
+  const machines = [...grouped(rows).values()].map((its) => statusOf(its, wanted, now)).sort(byTrouble)
   const ok = machines.every(({ troubles }) => troubles.every(({ kind }) => kind === 'advisory'))
   return { ...(rollout !== undefined && { rollout }), machines, ok }
 }
@@ -130,37 +142,62 @@ function rankOf({ troubles: [worst] }: MachineStatus): number {
   return worst ? ORDER.indexOf(worst.kind) : ORDER.length
 }
 
-function statusOf({ machine, name, seen, report: said, at }: Row, wanted: Wanted | undefined, now: number) {
-  const report = said === null ? undefined : reportIn(said)
-  const ahead = report && at ? Math.round((Date.parse(report.time) - at.getTime()) / 1000) : undefined
+function grouped(rows: readonly Row[]): ReadonlyMap<string, readonly [Row, ...Row[]]> {
+  const machines = new Map<string, [Row, ...Row[]]>()
+  for (const row of rows) {
+    const its = machines.get(row.machine)
+    if (its) its.push(row)
+    else machines.set(row.machine, [row])
+  }
+  return machines
+}
+
+/** `rows`: of one machine, the newest report first. */
+function statusOf(rows: readonly [Row, ...Row[]], wanted: Wanted | undefined, now: number): MachineStatus {
+  const [{ machine, name, seen }] = rows
+  const reported = rows.flatMap(reportedIn).filter(({ at }, i) => i === 0 || now - at.getTime() <= REPORT_MS)
+  const [newest, ...others] = reported
+  const report = newest?.report
+  const ahead = newest && Math.round((Date.parse(newest.report.time) - newest.at.getTime()) / 1000)
+  const behind = report && wanted && lag(report.policy, { machine, name }, wanted, now)
   const troubles = [
-    ...silence(seen, report, now),
-    ...(report ? claims(report, wanted && lag(report.policy, { machine, name }, wanted, now)) : []),
+    ...silence(seen, rows.length, report, now),
+    ...claims(reported.map((one) => one.report)),
+    ...(behind === undefined ? [] : [{ kind: 'behind' as const, detail: behind }]),
     ...(ahead !== undefined && Math.abs(ahead) > WRONG_CLOCK_S ? [clock(ahead)] : []),
   ].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
   return {
     ...{ machine, name, seen: seen.toISOString() },
     ...(report && { report }),
+    ...(others.length > 0 && { others: others.map((one) => one.report) }),
     ...(ahead !== undefined && { ahead }),
     troubles,
   }
 }
 
-/** A report that cannot be read is none: the machine then counts as silent. */
-function reportIn(said: unknown): MachineReport | undefined {
+/** A report that cannot be read is none: without another one, the machine counts as silent. */
+function reportedIn({ report, at }: Row): readonly Reported[] {
+  if (report === null || at === null) return []
   try {
-    return machineReport(said, 'the report')
+    return [{ report: machineReport(report, 'the report'), at }]
   } catch {
-    return undefined
+    return []
   }
 }
 
-function silence(seen: Date, report: MachineReport | undefined, now: number): readonly TroubleFound[] {
+function silence(
+  seen: Date,
+  kept: number,
+  report: MachineReport | undefined,
+  now: number,
+): readonly TroubleFound[] {
   if (!report) return [{ kind: 'silent', detail: 'it has not reported what it enforces' }]
-  if (now - seen.getTime() <= SILENT_MS) return []
-  return [
-    { kind: 'silent', detail: `last heard of ${seen.toISOString().slice(0, 16).replace('T', ' ')} UTC` },
-  ]
+  if (now - seen.getTime() > SILENT_MS)
+    return [
+      { kind: 'silent', detail: `last heard of ${seen.toISOString().slice(0, 16).replace('T', ' ')} UTC` },
+    ]
+  if (kept < MOST_REPORTS) return []
+  return [{ kind: 'silent', detail: `it has ${MOST_REPORTS} users; reports of more are not kept` }]
 }
 
 function clock(ahead: number): TroubleFound {
@@ -168,20 +205,43 @@ function clock(ahead: number): TroubleFound {
   return { kind: 'clock', detail: ahead > 0 ? `${seconds} ahead` : `${seconds} behind` }
 }
 
-function claims(
-  { problem, agents, missing, binding }: MachineReport,
-  behind: string | undefined,
-): readonly TroubleFound[] {
-  const unasked = agents.filter(({ asks }) => !asks).map(({ name }) => name)
-  const unguarded = [...new Set([...missing, ...unasked])]
-  const unproven = agents.filter(({ asks, proof }) => asks && (!proof?.ok || proof.stale))
+/** What the users of a machine say, the newest first. Details name the users if there are several. */
+function claims(reports: readonly MachineReport[]): readonly TroubleFound[] {
+  const [newest] = reports
+  if (!newest) return []
+  const asking = new Set(reports.flatMap((one) => guarded(one)))
+  // Everybody has the same policy: an agent that it wants guarded need not be every user's.
+  const missing = newest.missing.filter((name) => !asking.has(name))
+  const isUnguarded = ({ name, asks, unused }: AgentReport) =>
+    !asks && !missing.includes(name) && !(unused && asking.has(name))
+  const isUnproven = ({ asks, proof }: AgentReport) => asks && (!proof?.ok || proof.stale)
+  const agentsThat = (are: (agent: AgentReport) => boolean) =>
+    withUsers(reports, ({ agents }) => agents.filter(are).map(({ name }) => name))
+  const broken = withUsers(reports, ({ problem }) => (problem === undefined ? [] : [problem]))
   return [
-    ...(problem === undefined ? [] : [{ kind: 'broken' as const, detail: problem }]),
-    ...(unguarded.length === 0 ? [] : [{ kind: 'unguarded' as const, detail: unguarded.join(', ') }]),
-    ...(behind === undefined ? [] : [{ kind: 'behind' as const, detail: behind }]),
-    ...(unproven.length === 0
-      ? []
-      : [{ kind: 'unproven' as const, detail: unproven.map(({ name }) => name).join(', ') }]),
-    ...(binding ? [] : [{ kind: 'advisory' as const, detail: 'its membership is the user’s own' }]),
+    ...found('broken', broken, '; '),
+    ...found('unguarded', [...new Set(missing), ...agentsThat(isUnguarded)]),
+    ...found('unproven', agentsThat(isUnproven)),
+    ...found('advisory', newest.binding ? [] : ['its membership is the user’s own']),
   ]
+}
+
+function guarded({ agents }: MachineReport): readonly string[] {
+  return agents.filter(({ asks }) => asks).map(({ name }) => name)
+}
+
+function found(kind: Trouble, details: readonly string[], between = ', '): readonly TroubleFound[] {
+  return details.length === 0 ? [] : [{ kind, detail: details.join(between) }]
+}
+
+/** Each text once, with the users of whom it is true. */
+function withUsers(
+  reports: readonly MachineReport[],
+  textsOf: (report: MachineReport) => readonly string[],
+): readonly string[] {
+  const users = new Map<string, string[]>()
+  for (const report of reports)
+    for (const text of new Set(textsOf(report)))
+      users.set(text, [...(users.get(text) ?? []), report.user ?? 'an older Carabiner'])
+  return [...users].map(([text, names]) => (reports.length === 1 ? text : `${text} (${names.join(', ')})`))
 }

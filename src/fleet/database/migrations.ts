@@ -13,6 +13,7 @@ import { sql as reports } from './migrations/0010-reports.js'
 import { sql as counters } from './migrations/0011-counters.js'
 import { sql as rejected } from './migrations/0012-rejected.js'
 import { sql as telling } from './migrations/0013-telling.js'
+import { sql as userReports } from './migrations/0014-user-reports.js'
 
 export interface Migration {
   readonly version: number
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 11, name: 'counters', sql: counters },
   { version: 12, name: 'rejected', sql: rejected },
   { version: 13, name: 'telling', sql: telling },
+  { version: 14, name: 'user-reports', sql: userReports },
 ]

@@ -7,7 +7,7 @@ import { discard } from '../../files/folder.js'
 import type { JoinToken } from '../join-token.js'
 import { type JoinAnswer, type JoinRequest, joinText } from '../protocol.js'
 import { GatewayClient, Refusal } from './gateway-client.js'
-import { keyAt, type Member, removeMember, writeKey, writeMembership } from './membership.js'
+import { keyAt, type Member, writeKey, writeMembership } from './membership.js'
 import { readAccepted } from './policy-files.js'
 
 export interface JoinOptions {
@@ -63,13 +63,12 @@ export function clientOf(member: Member, now?: () => number): GatewayClient {
   })
 }
 
-/** Tells the gateway first, so that nobody misses the machine. */
-export async function leaveFleet(member: Member): Promise<void> {
+/** Comes before `removeMember`, so that nobody misses the machine. */
+export async function tellLeaving(member: Member): Promise<void> {
   const client = clientOf(member)
   try {
     await client.ask('leave')
   } finally {
     client.close()
   }
-  removeMember(member.place)
 }

@@ -4,11 +4,13 @@ import { chmodSync, lstatSync, mkdirSync, type Stats, writeFileSync } from 'node
 import { dirname, join } from 'node:path'
 import { sha256 } from '../../core/base/digest.js'
 import { isObject } from '../../core/base/json.js'
+import { timestamp } from '../../core/base/time.js'
 import { fieldsOf } from '../../files/fields.js'
 import {
   bundleFolder,
   bundleList,
   bundlesFolder,
+  fetchedPath,
   type InForce,
   inForcePath,
   inForceText,
@@ -142,6 +144,12 @@ export function unpack(folder: string, bundle: Bundle): string {
 
 export function putInForce(folder: string, next: InForce): void {
   placeText(inForcePath(folder), inForceText(next))
+}
+
+/** Says that root has asked the fleet for its policy, and got what there is. */
+export function noteFetched(folder: string): void {
+  makeFolder(folder)
+  placeText(fetchedPath(folder), `${timestamp()}\n`)
 }
 
 /** What a killed process was about to place. */

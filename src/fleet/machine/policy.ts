@@ -25,6 +25,7 @@ import type { GatewayClient } from './gateway-client.js'
 import type { Member } from './membership.js'
 import {
   makeFolder,
+  noteFetched,
   putInForce,
   readAccepted,
   signedPart,
@@ -72,7 +73,9 @@ export async function fetchPolicy(
   try {
     mutex.sweep(namesIn(place.folder))
     sweepLeftovers(place.folder)
-    return await new Fetching(client, member, place, now).run()
+    const fetched = await new Fetching(client, member, place, now).run()
+    if (member.place.binding) noteFetched(place.folder)
+    return fetched
   } finally {
     mutex.release()
   }

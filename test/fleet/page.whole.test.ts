@@ -152,9 +152,16 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     expect(port, String(said)).toBeDefined()
 
     const token = next('carabiner fleet token')
+    const [tokens, revoke] = [next('carabiner fleet token list'), next('carabiner fleet token revoke')]
+    const unused = JSON.parse((await type(`${token} --json`)).out) as { id: string }
+    expect((await type(tokens)).out).toContain(unused.id)
+    expect(await type(revoke.replace('ID', unused.id))).toMatchObject({ code: 0 })
+    expect((await type(tokens)).out).toContain('revoked')
     const join_ = next('sudo carabiner fleet join').replace('sudo ', '')
     const status = next('carabiner fleet status')
-    const people = ['key', 'people add', 'people'].map((word) => next(`carabiner fleet ${word}`))
+    const people = ['key', 'people add', 'people', 'people renew'].map((word) =>
+      next(`carabiner fleet ${word}`),
+    )
     const answering = ['approvals', 'answer k7f3-9qxd allow', 'answer k7f3-9qxd deny'].map((word) =>
       next(`carabiner fleet ${word}`),
     )
@@ -209,6 +216,26 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     })
     expect((await type('carabiner fleet machines')).out).toMatch(/^ann .*\nbob .*1 record/m)
 
+    const all = await type(next('carabiner fleet status --database'))
+    expect(all.out).toMatch(/^2 machines, \d as they should be; no policy is published/m)
+    const trusting = ['add guard', '', 'revoke guard', 'forget guard'].map((words) =>
+      next(`carabiner fleet trust ${words}`.trim()),
+    )
+    const plugin = join(folder, '.amplifier', 'hooks', 'guard')
+    mkdirSync(plugin, { recursive: true })
+    const hook = { hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: 'true' }] }] } }
+    writeFileSync(join(plugin, 'hooks.json'), JSON.stringify(hook))
+    const decided: string[] = []
+    for (const line of trusting) {
+      const { code, out } = await type(line)
+      expect(code, out).toBe(0)
+      decided.push(out)
+    }
+    expect(decided[0]).toContain('guard is trusted on every machine')
+    expect(decided[1]).toMatch(/^trusted +[0-9a-f]{64} +by fleet/)
+    expect(decided[2]).toContain('guard never runs again')
+    expect(decided[3]).toContain('guard is up to each machine again')
+
     expect(await type(next('carabiner fleet checkpoint'))).toMatchObject({ code: 0 })
     const verify = next('carabiner fleet audit verify').replace('KEY', rootKey)
     expect(await type(verify)).toMatchObject({
@@ -241,11 +268,15 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     expect(await ended(follower)).toBe(0)
 
     // An approver with a key of her own, and one question of a machine, which she allows from elsewhere.
-    const [makeKey = '', addPerson = '', listPeople = ''] = people
+    const [makeKey = '', addPerson = '', listPeople = '', renew = ''] = people
     const code = /people add NAME (\S+)/.exec((await type(makeKey, 'pia')).out)?.[1] ?? ''
     const added = await type(addPerson.replace('ann CODE', `pia ${code}`))
     expect(added).toMatchObject({ code: 0, out: expect.stringContaining('pia is on the list as approver') })
     expect((await type(listPeople)).out).toMatch(/^pia +approver +key /)
+    expect(await type(renew)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('the list counts until'),
+    })
     const guard = join(folder, 'ann', 'project', '.amplifier', 'hooks')
     mkdirSync(guard, { recursive: true })
     const asks = `echo '{"action":"ask_user","approval_prompt":"Deploy?"}'`

@@ -69,7 +69,7 @@ describe.runIf(hasPostgres)('docs/use/fleet-policy.md', () => {
   /** The next line of the page, which has to begin like this. */
   function next(beginning: string): string {
     const line = left.shift() ?? ''
-    expect(line.startsWith(`carabiner fleet policy ${beginning}`), `${line} is not ${beginning}`).toBe(true)
+    expect(line.startsWith(`carabiner fleet ${beginning.startsWith('shadow') ? '' : 'policy '}${beginning}`), `${line} is not ${beginning}`).toBe(true)
     return line
   }
 
@@ -104,6 +104,10 @@ describe.runIf(hasPostgres)('docs/use/fleet-policy.md', () => {
     expect(await typed(fetch, 'ann')).toContain('no version is in force, version 1 is tried (ring 1)')
     expect((await push()).code).toBe(0)
 
+    await typed('carabiner fleet ship', 'ann')
+    const shadow = await typed(next('shadow 1'))
+    expect(shadow).toMatch(/^version 1 was tried at \d+ events? on 1 machine, and would have changed this/)
+    expect(shadow).toContain('rule no-push')
     expect(await typed(next('promote'))).toMatch(
       /ring 1 +ann\* +enforces version 1\n.*ring 2 +the rest +no policy/,
     )

@@ -64,7 +64,7 @@ export const ACTIONS = {
   key: { words: 0, options: ['out'], isPersonal: true, load: () => import('./key.js') },
   audit: {
     words: 2,
-    options: [...DATABASE, 'lines', 'machine', ...FILTERS, 'checkpoint', 'root-key', 'out'],
+    options: [...DATABASE, 'lines', 'machine', ...FILTERS, 'checkpoint', 'root-key', 'out', 'to', 'follow'],
     isPersonal: false,
     load: () => import('./audit.js'),
   },

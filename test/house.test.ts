@@ -323,7 +323,7 @@ describe('a file that is not there', () => {
 
 /** What can open a connection. Each file is in a row of docs/reference/support.md, under Network. */
 const ON_THE_NETWORK = [
-  'cli/audit-export.ts',
+  'cli/collector.ts',
   'fleet/gateway/listener.ts',
   'fleet/gateway/webhook.ts',
   'fleet/machine/gateway-client.ts',

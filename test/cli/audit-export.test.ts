@@ -1,79 +1,12 @@
 // The audit log as a collector of OpenTelemetry receives it, from the real exporters.
 
 import { rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { attribute, Collector, type LogSeen, type SpanSeen } from './collector.js'
 import { Project, withProgram } from './program.js'
 
 withProgram()
-
-interface KeyValue {
-  readonly key: string
-  readonly value: { readonly stringValue?: string; readonly intValue?: number; readonly doubleValue?: number }
-}
-
-interface SpanSeen {
-  readonly name: string
-  readonly traceId: string
-  readonly spanId: string
-  readonly parentSpanId?: string
-  readonly startTimeUnixNano: string
-  readonly endTimeUnixNano: string
-  readonly status: { readonly code?: number }
-  readonly attributes: readonly KeyValue[]
-}
-
-interface LogSeen {
-  readonly severityText: string
-  readonly eventName: string
-  readonly body: { readonly stringValue: string }
-  readonly traceId?: string
-  readonly spanId?: string
-  readonly attributes: readonly KeyValue[]
-}
-
-class Collector {
-  readonly spans: SpanSeen[] = []
-  readonly logs: LogSeen[] = []
-  readonly resources: (readonly KeyValue[])[] = []
-  /** Answers with this status. */
-  status = 200
-  readonly #server: Server
-
-  constructor() {
-    this.#server = createServer(async (request, response) => {
-      const body = (await json(request)) as {
-        resourceSpans?: { resource: { attributes: KeyValue[] }; scopeSpans: { spans: SpanSeen[] }[] }[]
-        resourceLogs?: { scopeLogs: { logRecords: LogSeen[] }[] }[]
-      }
-      if (this.status === 200) {
-        for (const { resource, scopeSpans } of body.resourceSpans ?? []) {
-          this.resources.push(resource.attributes)
-          this.spans.push(...scopeSpans.flatMap(({ spans }) => spans))
-        }
-        for (const { scopeLogs } of body.resourceLogs ?? [])
-          this.logs.push(...scopeLogs.flatMap(({ logRecords }) => logRecords))
-      }
-      response.writeHead(this.status, { 'content-type': 'application/json' }).end('{}')
-    })
-  }
-
-  async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
-  }
-}
 
 let project: Project
 let collector: Collector
@@ -101,11 +34,6 @@ async function fire(command: string): Promise<void> {
 
 function send(...args: readonly string[]) {
   return project.call(['audit', 'export', '--to', collector.url, ...args])
-}
-
-function attribute({ attributes }: { readonly attributes: readonly KeyValue[] }, name: string) {
-  const found = attributes.find(({ key }) => key === name)?.value
-  return found?.stringValue ?? found?.intValue ?? found?.doubleValue
 }
 
 describe('audit export', () => {

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { attribute, Collector } from '../cli/collector.js'
 import { madeAuthority } from './authority.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
@@ -215,6 +216,15 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
       entries: [{ machine: 'bob', entry: { session: 'of-bob' } }],
     })
     expect((await type('carabiner fleet machines')).out).toMatch(/^ann .*\nbob .*1 record/m)
+
+    const collector = new Collector()
+    await collector.start()
+    const send = next('carabiner fleet audit export --to').replace('http://localhost:4318', collector.url)
+    expect(await type(send)).toEqual({ code: 0, out: `3 records sent to ${collector.url}\n` })
+    expect(await type(send)).toEqual({ code: 0, out: `0 records sent to ${collector.url}\n` })
+    const names = collector.logs.map(({ resource }) => attribute(resource, 'host.name'))
+    expect(names.sort()).toEqual(['ann', 'ann', 'bob'])
+    await collector.stop()
 
     const all = await type(next('carabiner fleet status --database'))
     expect(all.out).toMatch(/^2 machines, \d as they should be; no policy is published/m)

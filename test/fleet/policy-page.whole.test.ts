@@ -69,7 +69,10 @@ describe.runIf(hasPostgres)('docs/use/fleet-policy.md', () => {
   /** The next line of the page, which has to begin like this. */
   function next(beginning: string): string {
     const line = left.shift() ?? ''
-    expect(line.startsWith(`carabiner fleet ${beginning.startsWith('shadow') ? '' : 'policy '}${beginning}`), `${line} is not ${beginning}`).toBe(true)
+    expect(
+      line.startsWith(`carabiner fleet ${beginning.startsWith('shadow') ? '' : 'policy '}${beginning}`),
+      `${line} is not ${beginning}`,
+    ).toBe(true)
     return line
   }
 

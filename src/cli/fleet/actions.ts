@@ -99,7 +99,7 @@ export const ACTIONS = {
     audience: 'administrator',
     does: 'searches all records (verify, evidence, export)',
     words: 2,
-    options: [...DATABASE, 'lines', 'machine', ...FILTERS, 'checkpoint', 'root-key', 'out'],
+    options: [...DATABASE, 'lines', 'machine', ...FILTERS, 'checkpoint', 'root-key', 'out', 'to', 'follow'],
     isPersonal: false,
     load: () => import('./audit.js'),
   },

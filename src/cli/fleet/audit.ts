@@ -1,4 +1,4 @@
-// `fleet audit`: searches the records of all machines; `verify`: whether they are whole; `export`: all in a file; `evidence`: breaks.
+// `fleet audit`: searches the records of all machines; `verify`: whether they are whole; `export`: all in a file, or to a collector; `evidence`: breaks.
 
 import { readFileSync } from 'node:fs'
 import { textOf } from '../../core/base/errors.js'
@@ -30,12 +30,13 @@ export async function run(given: Given): Promise<number> {
   )
   const { options, words } = given
   if (words.length > 1 && verb !== 'verify') throw usage(`carabiner fleet audit ${verb} takes no file`)
-  if (verb !== 'export' && options.out !== undefined) throw usage('--out is for carabiner fleet audit export')
+  const own = (['out', 'to', 'follow'] as const).find((name) => options[name])
+  if (verb !== 'export' && own !== undefined) throw usage(`--${own} is for carabiner fleet audit export`)
   if (verb !== 'verify' && (options.checkpoint !== undefined || options['root-key'] !== undefined))
     throw usage('--checkpoint and --root-key are for carabiner fleet audit verify')
   if (verb === 'search') return searched(given)
   const filter = [...FILTERS, 'machine' as const, 'lines' as const].find(
-    (name) => options[name] !== undefined,
+    (name) => options[name] !== undefined && !(verb === 'export' && name === 'since'),
   )
   if (filter !== undefined) throw usage(`--${filter} does not work with carabiner fleet audit ${verb}`)
   return { verify: verified, evidence, export: exported }[verb](given)
@@ -163,9 +164,27 @@ function told(
   )
 }
 
-async function exported({ options, output }: Given): Promise<number> {
-  if (options.out === undefined) throw usage('Type carabiner fleet audit export --out FILE')
-  const file = callerPath(options.out)
+/** What OpenTelemetry calls the address of a collector, for all that is sent or for a part of it. */
+const COLLECTOR = /^OTEL_EXPORTER_OTLP_(?:(?:TRACES|LOGS)_)?ENDPOINT$/
+
+async function exported(given: Given): Promise<number> {
+  const { out, to, follow, since } = given.options
+  if (out === undefined) {
+    if (to === undefined && !Object.keys(process.env).some((name) => COLLECTOR.test(name)))
+      throw usage(
+        'Where to? Give --out FILE, or --to URL',
+        '--out writes all records to a file that verify checks. --to sends them to an OpenTelemetry collector, such as http://localhost:4318.',
+      )
+    const { sendRecords } = await import('./audit-send.js')
+    return sendRecords(given)
+  }
+  const other = Object.entries({ to, follow, since }).find(([, value]) => value)?.[0]
+  if (other !== undefined)
+    throw usage(`--${other} does not work with --out, which writes all records to a file`)
+  return written(callerPath(out), given)
+}
+
+async function written(file: string, { options, output }: Given): Promise<number> {
   const total = await withDatabase(options, async (database) => {
     const rootKey = (await firstRootKey(database)).toString('base64url')
     const head = { org: orgOf(options), rootKey, time: timestamp() }

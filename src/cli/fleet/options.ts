@@ -43,7 +43,7 @@ export const OPTIONS = {
   },
   user: { type: 'boolean', help: 'join: only for this user, who can undo it: advisory.' },
   'no-timer': { type: 'boolean', help: 'join: do not let root fetch and ship each minute.' },
-  follow: { type: 'boolean', short: 'f', help: 'ship: go on as records are written.' },
+  follow: { type: 'boolean', short: 'f', help: 'ship, audit export: go on with new records.' },
   group: {
     type: 'string',
     value: 'GROUP',
@@ -75,7 +75,11 @@ export const OPTIONS = {
   out: { type: 'string', value: 'PATH', help: 'key, audit export, policy: file; checkpoint: folder.' },
   ring: { type: 'string', value: 'NAME', help: 'policy publish, promote, rollback: this ring.' },
   shadow: { type: 'boolean', help: 'policy publish: run and record it, deciding nothing.' },
-  to: { type: 'string', value: 'N', help: 'policy rollback, people renew: to this version (or none).' },
+  to: {
+    type: 'string',
+    value: 'URL|N',
+    help: 'audit export: collector; rollback, renew: N, or none.',
+  },
   role: {
     type: 'string',
     value: 'ROLE',

@@ -12,6 +12,7 @@ import { sql as policy } from './migrations/0009-policy.js'
 import { sql as reports } from './migrations/0010-reports.js'
 import { sql as counters } from './migrations/0011-counters.js'
 import { sql as rejected } from './migrations/0012-rejected.js'
+import { sql as nothingLost } from './migrations/0015-nothing-lost.js'
 
 export interface Migration {
   readonly version: number
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, name: 'reports', sql: reports },
   { version: 11, name: 'counters', sql: counters },
   { version: 12, name: 'rejected', sql: rejected },
+  { version: 15, name: 'nothing lost', sql: nothingLost },
 ]

@@ -79,10 +79,20 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const append = async (machine: string, lines: Lines) => {
+  const append = async (machine: string, lines: Lines, epoch = 1) => {
     const { first, prev, count, last, text } = lines
-    const sql = 'select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)'
-    await databases[0]?.rows(sql, [machine, LOG, first, prev, count, last.hash, text, listingIn(lines)])
+    const sql = 'select * from fleet.append($1, $2, $3, $4, $5, $6, $7, $8, $9)'
+    await databases[0]?.rows(sql, [
+      machine,
+      LOG,
+      epoch,
+      first,
+      prev,
+      count,
+      last.hash,
+      text,
+      listingIn(lines),
+    ])
   }
   const admin = () => databases[1] as Database
   const checkpoint = () =>
@@ -322,6 +332,36 @@ describe.runIf(hasPostgres)('checkpoints', () => {
       `insert into fleet.evidence (org, machine, log, epoch, kind, seq) select org, machine, log, 1, 'gap', 0 from fleet.chain where machine = '${machine}'`,
     ])
     expect(await verify()).toMatchObject({ ok: true })
+  })
+
+  it('take no other evidence for the reason why a chain begins late', async () => {
+    const machine = await addedMachine(fleet, 'emil')
+    await append(machine, madeLines([{ session: 'x' }], { seq: 7, hash: '0'.repeat(64) }))
+    const evidence = (kind: string, epoch: number) =>
+      run(fleet.owner, [
+        `insert into fleet.evidence (org, machine, log, epoch, kind, seq) select org, machine, log, ${epoch}, '${kind}', 0 from fleet.chain where machine = '${machine}'`,
+      ])
+    for (const kind of ['fork', 'cut', 'behind']) await evidence(kind, 1)
+    await evidence('gap', 2)
+    expect((await verify()).problems).toEqual([expect.stringContaining('begins with record 8, and nothing')])
+    await evidence('damaged', 1)
+    expect(await verify()).toMatchObject({ ok: true })
+  })
+
+  it('let a chain go on after any record that the fleet has of the log', async () => {
+    const [ann = ''] = machines
+    const [{ text, last } = madeLines([{}])] = lines
+    const third = { seq: 3, hash: text.split('\n')[2]?.slice(-66, -2) ?? '' }
+    await run(fleet.owner, [
+      `insert into fleet.evidence (org, machine, log, epoch, kind, seq) select org, machine, log, 1, 'cut', 6 from fleet.chain where machine = '${ann}'`,
+    ])
+    await append(ann, madeLines([{ session: 'after' }], third), 2)
+    expect(await verify()).toMatchObject({ ok: true })
+    const other = { ...third, hash: last.hash }
+    await run(fleet.owner, [
+      `update fleet.chain set base_hash = decode('${other.hash}', 'hex') where machine = '${ann}' and epoch = 2`,
+    ])
+    expect((await verify()).problems.join()).toContain('begins with record 4, and nothing says why')
   })
 
   it('need no evidence where the machine recorded that it removed older records', async () => {

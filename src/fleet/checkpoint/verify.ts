@@ -41,16 +41,20 @@ export async function verifyFleet<C extends Leaf>(
   const evidence = evidenceTexts(await source.evidence())
   const breaks = new Breaks(evidence)
   const chains = new Set<string>()
+  const held = new HeldRecords()
   let records = 0
   for await (const chain of source.chains()) {
     const key = keyOf(chain)
     const problem = (what: string) => problems.add(`${nameOf(chain, names)}: ${what}`)
     if (chains.has(key)) problem('it is there twice')
     chains.add(key)
+    held.begin(chain)
     records += await checkChain(source.records(chain), chain, {
       problem,
       wanted: expected.chains.get(key),
-      isExplained: breaks.explains(chain),
+      held,
+      isChainExplained: chain.epoch === 1 || breaks.explainsChain(chain),
+      isBaseExplained: chain.base.seq === 0 || held.has(chain.base) || breaks.explainsBase(chain),
     })
     expected.chains.delete(key)
   }
@@ -161,38 +165,88 @@ function linkText({ seq, hash }: Link): string {
   return `${seq}:${hash}`
 }
 
-/** The chains of which the fleet knows why they do not begin with the first record, or not with the first chain. */
+/** Why chains do not begin with the first record, or are not the first of their log. */
 class Breaks {
   /** By machine and log: the newest chain that broke. */
-  readonly #epochs = new Map<string, number>()
+  readonly #newest = new Map<string, number>()
+  /** Chains before which records were lost on the machine. */
+  readonly #losses = new Set<string>()
 
   constructor(evidence: readonly string[]) {
     for (const one of evidence) {
-      const [, machine, log, epoch] = one.split(' ')
+      const [, machine, log, epoch, kind = ''] = one.split(' ')
       const key = `${machine} ${log}`
-      this.#epochs.set(key, Math.max(Number(epoch), this.#epochs.get(key) ?? 0))
+      this.#newest.set(key, Math.max(Number(epoch), this.#newest.get(key) ?? 0))
+      if (LOSSES.includes(kind)) this.#losses.add(`${key} ${epoch}`)
     }
   }
 
-  explains({ machine, log, epoch }: Leaf): boolean {
-    return (this.#epochs.get(`${machine} ${log}`) ?? 0) >= Math.max(epoch - 1, 1)
+  /** Whether there is evidence of a break after the chain before this one. */
+  explainsChain({ machine, log, epoch }: Leaf): boolean {
+    return (this.#newest.get(`${machine} ${log}`) ?? 0) >= epoch - 1
+  }
+
+  /** It is told of the chain that ended there, or, if that was the first, of this one. */
+  explainsBase(chain: Leaf): boolean {
+    const before = { ...chain, epoch: chain.epoch - 1 }
+    return this.#losses.has(keyOf(chain)) || this.#losses.has(keyOf(before))
   }
 }
+
+/** Only these say that records before a chain were lost. */
+const LOSSES: readonly string[] = ['gap', 'damaged']
+
+/** Which records of a log its chains have had so far: a chain may go on after any of them. */
+class HeldRecords {
+  #log = ''
+  #chains: { readonly base: number; hashes: Buffer; count: number }[] = []
+
+  begin({ machine, log, base }: Leaf): void {
+    const key = `${machine} ${log}`
+    if (key !== this.#log) this.#chains = []
+    this.#log = key
+    this.#chains.push({ base: base.seq, hashes: Buffer.alloc(HELD_BYTES), count: 0 })
+  }
+
+  add(hash: string): void {
+    const chain = this.#chains.at(-1)
+    if (!chain) return
+    const at = chain.count++ * HELD_BYTES
+    if (at === chain.hashes.length) chain.hashes = Buffer.concat([chain.hashes, Buffer.alloc(at)])
+    chain.hashes.write(hash.slice(0, 2 * HELD_BYTES), at, 'hex')
+  }
+
+  /** Without those of the chain that has begun last. */
+  has({ seq, hash }: Link): boolean {
+    return this.#chains.slice(0, -1).some(({ base, hashes, count }) => {
+      const at = (seq - base - 1) * HELD_BYTES
+      if (at < 0 || at >= count * HELD_BYTES) return false
+      return hashes.toString('hex', at, at + HELD_BYTES) === hash.slice(0, 2 * HELD_BYTES)
+    })
+  }
+}
+
+/** Half a hash is enough to tell records apart, and a log may have millions of them. */
+const HELD_BYTES = 16
 
 // ---- records --------------------------------------------------------------------------------------------------
 
 interface Checking {
   readonly wanted: Wanted | undefined
-  /** Whether there is evidence of a break before it. */
-  readonly isExplained: boolean
+  /** Is told each record. */
+  readonly held: HeldRecords
+  /** Whether there is evidence of a break before it, if it is a new chain of its log. */
+  readonly isChainExplained: boolean
+  /** Whether the fleet has the record before its first one, or evidence that those before it were lost. */
+  readonly isBaseExplained: boolean
   readonly problem: (what: string) => void
 }
 
 /** Returns the number of records. */
 async function checkChain(
   rows: AsyncIterable<FleetRecord>,
-  { epoch, base, head }: Leaf,
-  { wanted, isExplained, problem }: Checking,
+  { base, head }: Leaf,
+  { wanted, held, isChainExplained, isBaseExplained, problem }: Checking,
 ): Promise<number> {
   const hashes = new Map(wanted?.hashes)
   if (wanted && [...wanted.bases].some((one) => one !== linkText(base)))
@@ -212,13 +266,14 @@ async function checkChain(
     for (const what of rowProblems(row, before)) problem(what)
     isPruned ||= base.seq > 0 && isPruning(row.line, base)
     see(seq, hash)
+    held.add(hash)
     before = { seq, hash }
   }
   if (before.seq !== head.seq || before.hash !== head.hash)
     problem(`it ends with record ${before.seq}, and its head is record ${head.seq}`)
   for (const seq of hashes.keys()) problem(`record ${seq}, which a checkpoint has, is missing`)
-  if (epoch > 1 && !isExplained) problem('it is a new chain of the log, and there is no evidence of a break')
-  else if (base.seq > 0 && !isExplained && !isPruned)
+  if (!isChainExplained) problem('it is a new chain of the log, and there is no evidence of a break')
+  else if (!isBaseExplained && !isPruned)
     problem(`it begins with record ${base.seq + 1}, and nothing says why`)
   return records
 }

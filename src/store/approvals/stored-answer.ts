@@ -107,7 +107,8 @@ export function storeVote(
   try {
     for (;;) {
       const { votes, next } = lookForVotes(folder, pending, seal)
-      if (votes.some(({ by, signature }) => by === vote.by && signature?.id === vote.signature?.id)) return votes
+      if (votes.some(({ by, signature }) => by === vote.by && signature?.id === vote.signature?.id))
+        return votes
       if (next > MOST_ANSWERS)
         throw new Error(`${folder} holds ${MOST_ANSWERS} allows; find out who writes there`)
       if (linkUnlessThere(draft, votePath(folder, next))) return [...votes, vote]

@@ -6,7 +6,15 @@ import { isIntact, markOf } from '../../store/audit/chain.js'
 import type { Link } from '../../store/audit-log.js'
 import { listingOf, UNREADABLE } from '../listing.js'
 import { prunes } from '../machine/log-lines.js'
-import { type Checkpoint, checkedCheckpoint, digestOf, evidenceTexts, type Leaf } from './checkpoint.js'
+import {
+  type Checkpoint,
+  checkedCheckpoint,
+  digestOf,
+  evidenceTexts,
+  type Leaf,
+  lossOfName,
+} from './checkpoint.js'
+import { type SignedLeaf, SignedVersions, signedText } from './signed-rows.js'
 import type { FleetRecord, FleetSource } from './source.js'
 
 export interface FleetVerification {
@@ -40,6 +48,8 @@ export async function verifyFleet<C extends Leaf>(
   const expected = await expectationsIn(source, options, problems)
   const evidence = evidenceTexts(await source.evidence())
   const breaks = new Breaks(evidence)
+  for (const name of expected.names.values()) told(lossOfName(names, name), problems)
+  await checkSigned(source, expected, problems)
   const chains = new Set<string>()
   const held = new HeldRecords()
   let records = 0
@@ -71,6 +81,21 @@ export async function verifyFleet<C extends Leaf>(
     ...{ chains: chains.size, records, checkpoints: expected.checkpoints, evidence: evidence.length },
     ...{ problems: all, problemCount: count },
   }
+}
+
+function told(loss: string | undefined, problems: Problems): void {
+  if (loss !== undefined) problems.add(`${loss}, and a checkpoint has it`)
+}
+
+async function checkSigned(
+  source: Pick<FleetSource, 'signed'>,
+  { signed }: Expectations,
+  problems: Problems,
+): Promise<void> {
+  const held = new SignedVersions()
+  for await (const row of source.signed())
+    if (!held.add(row)) problems.add(`version ${row.version} of ${row.what} is there twice`)
+  for (const one of signed.values()) told(held.lossOf(one), problems)
 }
 
 class Problems {
@@ -105,10 +130,15 @@ interface Wanted {
 class Expectations {
   readonly chains = new Map<string, Wanted>()
   readonly evidence = new Set<string>()
+  /** By what they say: checkpoints that disagree have several of the same thing. */
+  readonly names = new Map<string, readonly [machine: string, name: string]>()
+  readonly signed = new Map<string, SignedLeaf>()
   checkpoints = 0
 
-  add({ leaves, evidence }: Checkpoint): void {
+  add({ leaves, names, signed, evidence }: Checkpoint): void {
     this.checkpoints++
+    for (const one of names) this.names.set(one.join(' '), one)
+    for (const one of signed) this.signed.set(signedText(one), one)
     for (const one of evidence) this.evidence.add(one)
     for (const leaf of leaves) {
       const wanted: Wanted = this.chains.get(keyOf(leaf)) ?? { leaf, bases: new Set(), hashes: new Map() }
@@ -306,13 +336,13 @@ function* rowProblems(row: FleetRecord, before: Link): Generator<string> {
   if (!isListed(row)) yield `record ${seq} is listed under something else than it says`
 }
 
-/** Whether searches find the record by what it says. They read every unreadable one themselves. */
+/** Whether searches find the record by what it says. They read every unreadable one themselves, by its time. */
 function isListed({ line, listed }: FleetRecord): boolean {
-  if (!listed || listed.kind === UNREADABLE) return true
+  if (!listed) return true
   const { at, kind, verdict, session } = listingOf(line)
   const time = at === null ? listed.received.getTime() : Date.parse(at)
-  const isSame = listed.kind === kind && listed.verdict === verdict && listed.session === session
-  return isSame && listed.at.getTime() === time
+  const isSame = kind === UNREADABLE || (listed.verdict === verdict && listed.session === session)
+  return isSame && listed.kind === kind && listed.at.getTime() === time
 }
 
 function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {

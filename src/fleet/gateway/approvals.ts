@@ -20,7 +20,7 @@ import {
   settle,
 } from '../database/approvals.js'
 import type { Database } from '../database/connection.js'
-import { newestPeople, readList, type UncheckedPeople } from '../database/people.js'
+import { readList, type UncheckedPeople } from '../database/people.js'
 import {
   type AskAnswer,
   MOST_WAIT_S,
@@ -125,9 +125,9 @@ async function state(
 ): Promise<SyncAnswer> {
   const { known, beside, answers } = await questionsOfMachine(database, machine, waiting)
   const isKnown = new Set(known)
-  const people = answers.length === 0 ? undefined : await newestPeople(database)
+  const people = answers.length === 0 ? undefined : await readList(database)
   return {
-    ...(people && { people: { list: people.list, signature: people.signature } }),
+    ...(people && { people: people.signed }),
     missing: Object.keys(waiting).filter((id) => !isKnown.has(id)),
     unsettled: beside,
     answers: answers.map(({ id, place, by, option, reason, signature }) => ({

@@ -21,16 +21,21 @@ export interface GatewayRequest {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly query: URLSearchParams
-  readonly body: Buffer
+  /** Empty once it was read as JSON: a request that waits must not keep it. */
+  body: Buffer
 }
 
 /** Returns what is answered as JSON. Throws a GatewayRefusal for what the sender did wrong. */
 export type Handler = (request: GatewayRequest) => Promise<object>
 
 /** Reads a body of JSON. Throws INVALID with what is wrong. */
-export function read<T>({ body }: GatewayRequest, reader: Reader<T>): T {
-  return readJson(body.toString('utf8'), reader)
+export function read<T>(request: GatewayRequest, reader: Reader<T>): T {
+  const text = request.body.toString('utf8')
+  request.body = NOTHING
+  return readJson(text, reader)
 }
+
+const NOTHING = Buffer.alloc(0)
 
 export function readJson<T>(body: string, reader: Reader<T>): T {
   try {

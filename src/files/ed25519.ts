@@ -63,8 +63,8 @@ export function isSignedBy(publicKey: Buffer, text: string | Buffer, signature: 
   return verify(null, Buffer.from(text), key, signature)
 }
 
-/** Undefined if it is not base64url of 32 bytes. */
+/** Undefined if it is not base64url of 32 bytes. One key has one spelling: the last character has bits that say nothing. */
 export function publicKeyFrom(text: string): Buffer | undefined {
-  const bytes = /^[\w-]{43}$/.test(text) ? Buffer.from(text, 'base64url') : undefined
-  return bytes?.length === KEY_BYTES ? bytes : undefined
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.length === KEY_BYTES && bytes.toString('base64url') === text ? bytes : undefined
 }

@@ -2,6 +2,7 @@
 
 import { textOf } from '../core/base/errors.js'
 import { localTime, timestamp } from '../core/base/time.js'
+import { countPeople } from '../core/verdict/approval.js'
 import { isSignedBy, type KeyPair, publicKeyFrom, signatureOf } from '../files/ed25519.js'
 import { count, fieldsOf, listOf, oneOf, type Reader, text } from '../files/fields.js'
 import { type FleetPlace, userPlace } from '../files/fleet-places.js'
@@ -62,7 +63,20 @@ export function signedPeople(
 ): SignedPeople {
   const list = JSON.stringify({ format: FIRST_FORMAT, version, people, until: timestamp(now + LASTS_MS) })
   checkedList(list)
+  checkDifferent(people)
   return { list, signature: signatureOf(rootKey, PREFIX + list).toString('base64url') }
+}
+
+/** Two people who count as one could never allow together; one with two names would count as two. */
+function checkDifferent(people: readonly Person[]): void {
+  const keys = people.flatMap((one) => [...new Set(one.keys.map(({ publicKey }) => publicKey))])
+  const same =
+    countPeople(people.map((one) => one.name)) < people.length
+      ? 'name, but for case or spaces'
+      : new Set(keys).size < keys.length
+        ? 'key'
+        : undefined
+  if (same !== undefined) throw new Error(`is not valid: two people have the same ${same}`)
 }
 
 /** Throws unless the key of the fleet signed it. */
@@ -190,7 +204,8 @@ export const name: Reader<string> = (value, where) => {
 
 export const encoded: Reader<string> = (value, where) => {
   const read = text(value, where)
-  if (BASE64URL.test(read)) return read
+  // One key has one spelling: the last character may have bits that say nothing.
+  if (BASE64URL.test(read) && Buffer.from(read, 'base64url').toString('base64url') === read) return read
   throw new Error(`${where} must be base64url`)
 }
 

@@ -161,7 +161,9 @@ describe('a list of people', () => {
       () => [
         {
           ...person('ann', newKeyPair()),
-          keys: [{ kind: 'passkey' as const, id: 'x', publicKey: 'x', rpId: 'evil.example', origin: ORIGIN }],
+          keys: [
+            { kind: 'passkey' as const, id: 'aWQ', publicKey: 'a2V5', rpId: 'evil.example', origin: ORIGIN },
+          ],
         },
       ],
       /rpId must be the host/,

@@ -136,6 +136,22 @@ describe('several people', () => {
     expect(await take()).toBeUndefined()
   })
 
+  it('may allow again with a new key', async () => {
+    const { answer, take, write, open, pending } = await asked(2)
+    expect((await answer('ann', 'Allow')).status).toBe('counted')
+    const old = keys.get('ann') ?? stranger
+    keys.set('ann', newKeyPair())
+    try {
+      write(['ann', 'ben'])
+      expect((await answer('ann', 'Allow')).status).toBe('counted')
+      expect(open().get(pending.id)).toMatchObject({ allowed: ['ann'] })
+      expect((await answer('ben', 'Allow')).status).toBe('answered')
+      expect((await take())?.people).toEqual(['ann', 'ben'])
+    } finally {
+      keys.set('ann', old)
+    }
+  })
+
   it('are needed in the signature: an allow for a question of one person does not count', async () => {
     const { pending, open } = await asked(2)
     const { people: _, ...alone } = pending.question

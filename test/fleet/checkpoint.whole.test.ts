@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newKeyPair } from '../../src/files/ed25519.js'
-import { checkedCheckpoint, makeCheckpoint } from '../../src/fleet/checkpoint/checkpoint.js'
+import { checkedCheckpoint, checkpointText, makeCheckpoint } from '../../src/fleet/checkpoint/checkpoint.js'
 import { readExport, writeExport } from '../../src/fleet/checkpoint/export.js'
 import { databaseSource } from '../../src/fleet/checkpoint/source.js'
 import { treeRoot } from '../../src/fleet/checkpoint/tree.js'
@@ -79,10 +79,20 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const append = async (machine: string, lines: Lines) => {
+  const append = async (machine: string, lines: Lines, epoch = 1) => {
     const { first, prev, count, last, text } = lines
-    const sql = 'select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)'
-    await databases[0]?.rows(sql, [machine, LOG, first, prev, count, last.hash, text, listingIn(lines)])
+    const sql = 'select * from fleet.append($1, $2, $3, $4, $5, $6, $7, $8, $9)'
+    await databases[0]?.rows(sql, [
+      machine,
+      LOG,
+      epoch,
+      first,
+      prev,
+      count,
+      last.hash,
+      text,
+      listingIn(lines),
+    ])
   }
   const admin = () => databases[1] as Database
   const checkpoint = () =>
@@ -109,6 +119,15 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     return verifyFleet(source, { ...options, kept }).finally(() => source.close())
   }
   const lines: Lines[] = []
+  /** Nothing here reads what is in it. */
+  const signedList = (what: string, version: number) => {
+    const org = `(select org from fleet.org where name = '${ORG}')`
+    return run(fleet.owner, [
+      what === 'people'
+        ? `insert into fleet.people (org, version, list, signature) values (${org}, ${version}, '{"v":${version}}', 's')`
+        : `insert into fleet.policy_file (org, role, version, content, target) values (${org}, '${what}', ${version}, '{}', 't')`,
+    ])
+  }
 
   beforeEach(async () => {
     fleet = await madeFleet(server)
@@ -130,10 +149,14 @@ describe.runIf(hasPostgres)('checkpoints', () => {
       lines.push(made)
       await append(machine, made)
     }
+    await signedList('people', 1)
+    await signedList('targets', 1)
+    await signedList('trust', 3)
     last = undefined
     last = first = await checkpoint()
     const [ann] = lines
     if (ann) await append(machines[0] ?? '', madeLines([{ session: 'later' }], ann.last))
+    await signedList('people', 2)
     last = kept = await checkpoint()
     return () => Promise.all(databases.map((one) => one.close()))
   })
@@ -141,7 +164,7 @@ describe.runIf(hasPostgres)('checkpoints', () => {
   it('are signed, chained and whole', async () => {
     expect(checkedCheckpoint(kept, key.publicKey)).toMatchObject({ org: ORG, number: 2 })
     expect(kept).toMatch(
-      /^carabiner-fleet\/acme\n2\n[\w+/]{43}=\nnumber 2\n.*\nprevious [0-9a-f]{64}\n\n— carabiner-fleet\/acme /,
+      /^carabiner-fleet\/acme\n7\n[\w+/]{43}=\nnumber 2\n.*\nprevious [0-9a-f]{64}\n\n— carabiner-fleet\/acme /,
     )
     expect(await verify(kept)).toEqual({
       ...{ ok: true, chains: 2, records: 11, checkpoints: 2, evidence: 0, problems: [], problemCount: 0 },
@@ -164,12 +187,11 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     const without = (n: number) => lines.filter((_, i) => i !== n)
     for (const [i, line] of lines.entries()) {
       const end = (some: readonly string[]) => [...some.slice(0, -1), `{"type":"end","lines":${some.length}}`]
-      const isName = line.startsWith('{"type":"machine"')
       expect(await isFound(`${without(i).join('\n')}\n`), `without ${line}`).toBe(true)
-      if (!isName) expect(await isFound(`${end(without(i)).join('\n')}\n`), `cut ${line}`).toBe(true)
+      expect(await isFound(`${end(without(i)).join('\n')}\n`), `cut ${line}`).toBe(true)
       const at = (i * 37) % line.length
       const other = `${line.slice(0, at)}${line[at] === '5' ? '6' : '5'}${line.slice(at + 1)}`
-      if (isName || i === 0) continue
+      if (i === 0) continue
       expect(await isFound(`${lines.toSpliced(i, 1, other).join('\n')}\n`), other).toBe(true)
       expect(await isFound(`${end(lines.toSpliced(i, 0, line)).join('\n')}\n`), `twice ${line}`).toBe(true)
     }
@@ -249,6 +271,41 @@ describe.runIf(hasPostgres)('checkpoints', () => {
       () => [`update fleet.record set verdict = 'continue' where verdict = 'deny'`],
     ],
     [
+      'lists a record as unreadable, at another time',
+      'listed under something else',
+      () => [
+        `update fleet.record set kind = 'unreadable', at = '1970-01-01', verdict = null, session = null where verdict = 'deny'`,
+      ],
+    ],
+    [
+      'gives machines the names of each other',
+      'the machine ann is listed under another name, bob',
+      () => [
+        `update fleet.machine set name = name || 'x'`,
+        `update fleet.machine set name = case name when 'annx' then 'bob' else 'ann' end`,
+      ],
+    ],
+    [
+      'removes the newest list of people',
+      'version 2 of the list of people is gone',
+      () => ['delete from fleet.people where version = 2'],
+    ],
+    [
+      'changes a list of people',
+      'version 2 of the list of people is another one',
+      () => [`update fleet.people set list = list || ' '`],
+    ],
+    [
+      'removes a version of the policy',
+      'version 3 of trust of the policy is gone',
+      () => [`delete from fleet.policy_file where role = 'trust'`],
+    ],
+    [
+      'changes what a role of the policy points to',
+      'version 1 of targets of the policy is another one',
+      () => [`update fleet.policy_file set target = 'another' where role = 'targets'`],
+    ],
+    [
       'replaces an older checkpoint',
       'is not signed',
       () => [`update fleet.checkpoint set note = replace(note, 'number 1', 'number 9') where number = 1`],
@@ -299,6 +356,34 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     expect(await verify(first, kept)).toMatchObject({ ok: true, checkpoints: 3 })
   })
 
+  it.each([
+    ['the machine bob', `update fleet.machine set name = 'rob' where name = 'bob'`],
+    ['the machine bob', `update fleet.machine set name = E'bob\\nmachine' where name = 'bob'`],
+    ['version 2 of the list of people', 'delete from fleet.people where version = 2'],
+    ['version 1 of targets', `update fleet.policy_file set content = '' where role = 'targets'`],
+  ])('are not made where %s is gone or another one', async (what, sql) => {
+    await run(fleet.owner, [sql])
+    await expect(checkpoint()).rejects.toThrow(what)
+    expect((await verify(kept)).problems.join()).toContain(what)
+  })
+
+  it('without names and signed lists, as older versions made them, stay readable', async () => {
+    const { names: _, signed: __, ...old } = checkedCheckpoint(first, key.publicKey)
+    const text = checkpointText({ ...old, names: new Map(), signed: [] }, key)
+    expect(text).not.toContain('\nmachine ')
+    expect(checkedCheckpoint(text, key.publicKey)).toMatchObject({ ...old, signed: [] })
+  })
+
+  it('have names of any letters', async () => {
+    const name = 'a"b\\c\u2028d\nsigned people 9 x'
+    await run(fleet.owner, [`update fleet.machine set name = '${name}' where name = 'bob'`])
+    await run(fleet.owner, ['delete from fleet.checkpoint'])
+    last = undefined
+    last = await checkpoint()
+    expect(checkedCheckpoint(last, key.publicKey).names.get(machines[1] ?? '')).toBe(name)
+    expect(await verify(last)).toMatchObject({ ok: true })
+  })
+
   it('have all evidence, so that none can be removed', async () => {
     const machine = machines[1] ?? ''
     await append(machine, madeLines([{ session: 'other' }]))
@@ -324,6 +409,36 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     expect(await verify()).toMatchObject({ ok: true })
   })
 
+  it('take no other evidence for the reason why a chain begins late', async () => {
+    const machine = await addedMachine(fleet, 'emil')
+    await append(machine, madeLines([{ session: 'x' }], { seq: 7, hash: '0'.repeat(64) }))
+    const evidence = (kind: string, epoch: number) =>
+      run(fleet.owner, [
+        `insert into fleet.evidence (org, machine, log, epoch, kind, seq) select org, machine, log, ${epoch}, '${kind}', 0 from fleet.chain where machine = '${machine}'`,
+      ])
+    for (const kind of ['fork', 'cut', 'behind']) await evidence(kind, 1)
+    await evidence('gap', 2)
+    expect((await verify()).problems).toEqual([expect.stringContaining('begins with record 8, and nothing')])
+    await evidence('damaged', 1)
+    expect(await verify()).toMatchObject({ ok: true })
+  })
+
+  it('let a chain go on after any record that the fleet has of the log', async () => {
+    const [ann = ''] = machines
+    const [{ text, last } = madeLines([{}])] = lines
+    const third = { seq: 3, hash: text.split('\n')[2]?.slice(-66, -2) ?? '' }
+    await run(fleet.owner, [
+      `insert into fleet.evidence (org, machine, log, epoch, kind, seq) select org, machine, log, 1, 'cut', 6 from fleet.chain where machine = '${ann}'`,
+    ])
+    await append(ann, madeLines([{ session: 'after' }], third), 2)
+    expect(await verify()).toMatchObject({ ok: true })
+    const other = { ...third, hash: last.hash }
+    await run(fleet.owner, [
+      `update fleet.chain set base_hash = decode('${other.hash}', 'hex') where machine = '${ann}' and epoch = 2`,
+    ])
+    expect((await verify()).problems.join()).toContain('begins with record 4, and nothing says why')
+  })
+
   it('need no evidence where the machine recorded that it removed older records', async () => {
     const base = { seq: 7, hash: 'a'.repeat(64) }
     const entry = { kind: 'pruned', segments: 1, first: 1, last: 7, lastHash: base.hash }
@@ -345,6 +460,8 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     expect(deny).toHaveLength(1)
     const early = { limit: 100, until: '1970-01-01T00:00:00Z', machine: 'odd' }
     expect(await searchRecords(admin(), early)).toHaveLength(1)
+    await run(fleet.owner, [`update fleet.record set at = '1970-01-01' where kind = 'unreadable'`])
+    expect((await verify()).problems.join()).toContain('listed under something else')
   })
 
   it('find a hook whose name is written with escapes', async () => {

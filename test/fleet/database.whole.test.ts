@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, withOwner } from '../../src/fleet/database/connection.js'
+import { evidenceOf } from '../../src/fleet/database/evidence-query.js'
 import { migrate } from '../../src/fleet/database/migrate.js'
 import { MIGRATIONS } from '../../src/fleet/database/migrations.js'
 import {
@@ -259,6 +260,71 @@ describe.runIf(hasPostgres)('the database of a fleet', () => {
       expect(await run(fleet.owner, [`select epoch from fleet.chain where machine = '${machine}'`])).toEqual([
         { epoch: 1 },
       ])
+    })
+
+    describe('a flood of evidence', () => {
+      const note = (machine: string, log: string, kind: string, seqs: string, epoch = 1) =>
+        gateway.rows(
+          `select fleet.note_evidence($1, $2, $3, $4, n, null, null, null) as news from generate_series(${seqs}) n`,
+          [machine, log, epoch, kind],
+        )
+      const count = async (machine: string, log: string) => {
+        const [row] = await run(fleet.owner, [
+          `select count(*)::int as n from fleet.evidence where machine = '${machine}' and log = '${log}'`,
+        ])
+        return row?.n
+      }
+
+      it('about one log keeps no break of another out, nor the records after it', async () => {
+        const machine = await addedMachine(fleet, 'flooded')
+        await append(machine, madeLines([{ session: 'a' }]))
+        for (let log = 0; log < 30; log++) await note(machine, `no-chain-${log}`, 'gap', '1, 100')
+        expect(await count(machine, 'no-chain-0')).toBe(100)
+        expect(await count(machine, 'no-chain-29')).toBe(0)
+        expect(await append(machine, madeLines([{ session: 'other' }]))).toMatchObject({ status: 'fork' })
+        expect(await count(machine, 'log')).toBe(1)
+        expect(await append(machine, madeLines([{ session: 'b' }]), 2)).toMatchObject({ status: 'added' })
+      })
+
+      it('about the log itself keeps the first of each kind and chain, and every record after it', async () => {
+        const machine = await addedMachine(fleet, 'flooded-itself')
+        await append(machine, madeLines([{ session: 'a' }]))
+        await note(machine, 'log', 'gap', '1, 2000')
+        expect(await count(machine, 'log')).toBe(1000)
+        expect(await note(machine, 'log', 'gap', '5000, 5000')).toEqual([{ news: false }])
+        expect(await append(machine, madeLines([{ session: 'other' }]))).toMatchObject({ status: 'fork' })
+        expect(await count(machine, 'log')).toBe(1001)
+        expect(await append(machine, madeLines([{ session: 'b' }]), 2)).toMatchObject({ status: 'added' })
+        expect(await append(machine, madeLines([{ session: 'c' }]), 2)).toMatchObject({ status: 'fork' })
+        expect(await append(machine, madeLines([{ session: 'd' }]), 3)).toMatchObject({ status: 'added' })
+        // Chains that cannot be there count as the next one.
+        for (let epoch = 5; epoch < 50; epoch++) await note(machine, 'log', 'cut', '1, 3', epoch)
+        expect(await count(machine, 'log')).toBe(1003)
+      })
+
+      it('of one machine does not hide what is known of others, and the list says that it is cut', async () => {
+        const [loud, quiet] = [await addedMachine(fleet, 'loud'), await addedMachine(fleet, 'quiet')]
+        await append(quiet, madeLines([{ session: 'a' }]))
+        await append(quiet, madeLines([{ session: 'other' }]))
+        await append(loud, madeLines([{ session: 'a' }]))
+        await append(loud, madeLines([{ session: 'other' }]))
+        await note(loud, 'other log', 'gap', '1, 900')
+        const auditor = await opened(fleet.auditor)
+        try {
+          const all = await evidenceOf(auditor)
+          const of = (name: string) => all.evidence.filter(({ machine }) => machine === name)
+          expect(of('quiet')).toMatchObject([{ kind: 'fork', line: expect.stringContaining('"other"') }])
+          expect(of('loud')).toHaveLength(100)
+          expect(of('loud').map(({ log }) => log)).toContain('log')
+          expect(all.hidden).toMatchObject({ loud: 801 })
+          expect(all.hidden.quiet).toBeUndefined()
+          const one = await evidenceOf(auditor, 'loud')
+          expect([one.evidence.length, one.hidden]).toEqual([901, {}])
+          expect(await evidenceOf(auditor, 'nobody')).toEqual({ evidence: [], hidden: {} })
+        } finally {
+          await auditor.close()
+        }
+      })
     })
 
     it('adds nothing to a chain after the next one has begun', async () => {

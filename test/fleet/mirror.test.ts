@@ -1,9 +1,15 @@
 // What becomes of an answer of the fleet that this machine cannot store at once.
 
 import { expect, it } from 'vitest'
-import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
+import { type GatewayClient, Refusal } from '../../src/fleet/machine/gateway-client.js'
 import { Mirror } from '../../src/fleet/machine/mirror.js'
-import type { FleetAnswer, SettleRequest, SyncAnswer } from '../../src/fleet/protocol.js'
+import {
+  type FleetAnswer,
+  ROUTES,
+  type RouteName,
+  type SettleRequest,
+  type SyncAnswer,
+} from '../../src/fleet/protocol.js'
 import type { Pending } from '../../src/store/approvals.js'
 import { madeQuestion } from '../approvals/made-question.js'
 import { MemoryApprovals } from '../store/contracts/memory-approvals.js'
@@ -92,4 +98,71 @@ it('an answer that counts is not rejected because it could not be put on record'
   expect(await queue.take(question)).toMatchObject({ decision: 'allow' })
   expect(gateway.rejected).toEqual([])
   expect(told).toEqual([expect.stringMatching(/counts, but the log is full/)])
+})
+
+/** A gateway that refuses what is too large, and names questions of other users that nobody settles. */
+function strict(unsettled: (turn: number) => readonly string[], limit?: number) {
+  const asked: { readonly name: RouteName; readonly bytes: number; readonly body: object }[] = []
+  let turn = 0
+  const ask = async (name: RouteName, { body = {} }: { body?: object }) => {
+    const bytes = Buffer.byteLength(JSON.stringify(body))
+    const isTaken = bytes <= (limit ?? ROUTES[name].most)
+    asked.push({ name, bytes, body })
+    if (!isTaken) throw new Refusal('TOO_LARGE', `more than ${limit} bytes`)
+    return name === 'sync' ? { missing: [], answers: [], unsettled: unsettled(turn++) } : {}
+  }
+  return { asked, client: { ask } as unknown as GatewayClient }
+}
+
+function idsFrom(first: number, count: number): readonly string[] {
+  return Array.from(
+    { length: count },
+    (_, i) =>
+      `${String(first + i)
+        .padStart(8, '0')
+        .slice(0, 4)}-${String(first + i)
+        .padStart(8, '0')
+        .slice(4)}`,
+  )
+}
+
+it('any number of questions of other users never makes a request too large', async () => {
+  const { asked, client } = strict((turn) => idsFrom(turn * 1000, 1000))
+  const mirror = new Mirror({ client, queue: new MemoryApprovals(), learnPeople: async () => {} })
+  for (let turn = 0; turn < 20; turn++) await mirror.exchange(0)
+  expect(asked.filter(({ name }) => name === 'sync')).toHaveLength(20)
+  const { waiting = {} } = (asked.at(-1)?.body ?? {}) as { waiting?: object }
+  expect(Object.keys(waiting)).toHaveLength(3000)
+  expect(Object.keys(waiting)).toContain(idsFrom(18_999, 1)[0])
+})
+
+it('a gateway that takes less is asked for less', async () => {
+  const { asked, client } = strict((turn) => idsFrom(turn * 1000, 1000), 10_000)
+  const queue = new MemoryApprovals()
+  await queue.raise(madeQuestion({ session: 's' }), { project: '/project' })
+  const mirror = new Mirror({ client, queue, learnPeople: async () => {} })
+  for (let turn = 0; turn < 5; turn++) expect(await mirror.exchange(0)).toBe(1)
+  expect(asked.at(-1)?.bytes).toBeLessThan(10_000)
+  const { client: deaf } = strict(() => [], 10)
+  await expect(
+    new Mirror({ client: deaf, queue, learnPeople: async () => {} }).exchange(0),
+  ).rejects.toMatchObject({ name: 'Unavailable' })
+})
+
+it('what became of very many questions is told in parts', async () => {
+  const queue = new MemoryApprovals()
+  const ids: string[] = []
+  const by = 'x'.repeat(200)
+  for (let i = 0; i < 700; i++) {
+    const { id } = await queue.raise(madeQuestion({ session: `s${i}` }), { project: '/project' })
+    await queue.answer(id, { decision: 'deny', by })
+    ids.push(id)
+  }
+  const { asked, client } = strict(() => ids)
+  await new Mirror({ client, queue, learnPeople: async () => {} }).exchange(0)
+  const told = asked
+    .filter(({ name }) => name === 'settle')
+    .map(({ body }) => (body as SettleRequest).settled)
+  expect(told.length).toBeGreaterThan(1)
+  expect(told.flat().map(({ id }) => id)).toEqual(ids)
 })

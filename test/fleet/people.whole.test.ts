@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newKeyPair } from '../../src/files/ed25519.js'
 import type { Database } from '../../src/fleet/database/connection.js'
-import { addPeople, newestPeople } from '../../src/fleet/database/people.js'
+import { addPeople, readList } from '../../src/fleet/database/people.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
 import { clientOf, tellLeaving } from '../../src/fleet/machine/joining.js'
 import { type Member, removeMember } from '../../src/fleet/machine/membership.js'
 import { fetchPeople } from '../../src/fleet/machine/people.js'
+import { Visitors } from '../../src/page/fleet/visitors.js'
 import { signersOf } from '../../src/store/approvers.js'
 import { type People, signedPeople } from '../../src/store/people.js'
 import { type Fleet, joined, madeFleet, opened, ROOT } from './fleet-scene.js'
@@ -91,12 +92,12 @@ describe.runIf(hasPostgres)('people of a fleet', () => {
   it('are written one version at a time, by an administrator alone', async () => {
     expect(await write(list(1, 'ann'))).toBe(true)
     expect(await write(list(1, 'eve'))).toBe(false)
-    expect((await newestPeople(database))?.list).toContain('ann')
+    expect((await readList(database))?.signed.list).toContain('ann')
     await expect(addPeople(database, 2, signedPeople(list(2, 'eve'), ROOT))).rejects.toThrow(
       /permission denied/,
     )
     const other = await opened(fleet.admin, 'other')
-    expect(await newestPeople(other)).toBeUndefined()
+    expect(await readList(other)).toBeUndefined()
     await other.close()
   })
 
@@ -141,6 +142,26 @@ describe.runIf(hasPostgres)('people of a fleet', () => {
     await expect(fetch()).rejects.toThrow(/counts no longer/)
     await run(fleet.owner, ['delete from fleet.people where version = 3'])
     await expect(fetch()).rejects.toThrow(/has version 2 .* has had 3/)
+  })
+
+  it('who were removed do not come back with an old list under a higher number', async () => {
+    const key = newKeyPair()
+    const publicKey = key.publicKey.toString('base64url')
+    const gone = { name: 'gone', role: 'admin' as const, keys: [{ kind: 'ed25519' as const, publicKey }] }
+    const others = list(2, 'ann').people
+    await write({ version: 1, people: [gone, ...others] })
+    const client = new GatewayClient({ url: listening.url, sender: { key } })
+    expect(await client.ask('questions')).toMatchObject({ questions: [] })
+    await write({ version: 2, people: others })
+    await expect(client.ask('questions')).rejects.toThrow('not one of a person on the list')
+    await run(fleet.owner, [
+      'insert into fleet.people (org, version, list, signature) select org, 3, list, signature from fleet.people where version = 1',
+    ])
+    await expect(client.ask('questions')).rejects.toThrow('not one of a person on the list')
+    client.close()
+    const page = await opened(fleet.page)
+    await expect(new Visitors(page, 'https://fleet.example').owners()).rejects.toThrow('copy of version 1')
+    await page.close()
   })
 
   it('are forgotten by a machine that leaves', async () => {

@@ -19,15 +19,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { Database } from '../../src/fleet/database/connection.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
-import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
+import { type GatewayClient, Unavailable } from '../../src/fleet/machine/gateway-client.js'
 import { clientOf, tellLeaving } from '../../src/fleet/machine/joining.js'
 import { logId } from '../../src/fleet/machine/log-folders.js'
 import type { LogBreak } from '../../src/fleet/machine/log-shipping.js'
 import { type Member, removeMember } from '../../src/fleet/machine/membership.js'
 import { ship } from '../../src/fleet/machine/shipper.js'
 import type { RouteName } from '../../src/fleet/protocol.js'
+import { START } from '../../src/store/audit/chain.js'
 import { FileAuditLog } from '../../src/store/audit/file-audit.js'
 import { readShipped, removableUpTo } from '../../src/store/audit/shipped.js'
+import type { Link } from '../../src/store/audit-log.js'
 import { type Fleet, joined, madeFleet, madeLines, opened } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
@@ -392,6 +394,78 @@ describe.runIf(hasPostgres)('shipping', () => {
         `select held, sent from fleet.evidence where machine = '${one.member.machine}' and epoch = 2`,
       ])
       expect(row).toEqual({ held: stranger.last.hash, sent: expect.not.stringMatching(stranger.last.hash) })
+    })
+
+    describe('records that somebody else sent before the first shipping,', () => {
+      const write = async () => {
+        const one = await Machine.make()
+        one.write('one', 'two', 'three')
+        const lines = readFileSync(one.segment, 'utf8').split('\n').slice(0, -1)
+        const links = lines.map((line, i) => ({ seq: i + 1, hash: line.slice(-66, -2) }))
+        return { one, lines, links }
+      }
+      const invented = (before: Link) => [madeLines([{ session: 'x' }], before).text]
+      type Written = Awaited<ReturnType<typeof write>>
+      const ALL = ['2:one', '2:two', '2:three']
+
+      it.each<[string, (of: Written) => readonly string[]]>([
+        ['far behind its end', () => invented({ seq: 999_999, hash: 'a'.repeat(64) })],
+        ['right behind its end', ({ links }) => invented(links[2] as Link)],
+        ['in the middle', ({ links }) => invented(links[1] as Link)],
+        ['a true one', ({ lines }) => lines.slice(2)],
+        [
+          'a true one, and one more',
+          ({ lines, links }) => [...lines.slice(2), ...invented(links[2] as Link)],
+        ],
+        ['two that are true', ({ lines }) => lines.slice(1)],
+        ['one at its beginning', () => invented(START)],
+      ])('%s', async (_, sent) => {
+        const written = await write()
+        const { one } = written
+        const client = clientOf(one.member)
+        const query = `log=${logId(one.log.place)}&epoch=1`
+        await client.ask('append', { query, body: Buffer.from(`${sent(written).join('\n')}\n`) })
+        client.close()
+        await one.ship()
+        expect((await one.there()).filter((what) => what.startsWith('2:'))).toEqual(ALL)
+        expect(await one.evidence()).toContain('fork')
+        expect(one.told.length).toBeGreaterThan(0)
+        expect(await one.ship()).toMatchObject({ records: 0, breaks: [] })
+        one.write('four')
+        expect(await one.ship()).toMatchObject({ records: 1, breaks: [] })
+        expect((await one.there()).at(-1)).toBe('2:four')
+      })
+
+      it('while the answers to the first shipping get lost, are not taken for its own', async () => {
+        const { one, lines } = await write()
+        const real = clientOf(one.member)
+        const ask = async (name: RouteName, options: object) => {
+          if (name !== 'append') return real.ask(name, options)
+          await real.ask('append', { ...options, body: Buffer.from(`${lines[2]}\n`) })
+          throw new Unavailable('lost')
+        }
+        await one.ship({ ask, close: () => real.close() } as unknown as GatewayClient)
+        await one.ship()
+        expect((await one.there()).filter((what) => what.startsWith('2:'))).toEqual(ALL)
+      })
+    })
+
+    it('nothing, and sends nothing twice, if only an answer got lost after a damaged line', async () => {
+      const one = await Machine.make()
+      one.write('a', 'b', 'c')
+      writeFileSync(one.segment, readFileSync(one.segment, 'utf8').replace('"session":"b"', '"session":"x"'))
+      const real = clientOf(one.member)
+      const ask = async (name: RouteName, options: { query?: string }) => {
+        const answer = await real.ask(name, options)
+        if (name === 'append' && options.query?.endsWith('epoch=2')) throw new Unavailable('lost')
+        return answer
+      }
+      await one.ship({ ask, close: () => real.close() } as unknown as GatewayClient)
+      expect(readShipped(one.log.place)).toMatchObject({ seq: 0, isPending: true, from: 3 })
+      expect(await one.ship()).toMatchObject({ records: 0, breaks: [] })
+      expect(await one.there()).toEqual(['1:a', '2:c'])
+      expect(await one.evidence()).toEqual(['damaged'])
+      expect(readShipped(one.log.place)).toMatchObject({ seq: 3, isPending: false })
     })
 
     it('a record that the server replaced behind the back of this machine', async () => {

@@ -13,6 +13,7 @@ import { readExport, writeExport } from '../../fleet/checkpoint/export.js'
 import { databaseSource } from '../../fleet/checkpoint/source.js'
 import { type FleetVerification, verifyFleet } from '../../fleet/checkpoint/verify.js'
 import { type FleetEntry, searchRecords } from '../../fleet/database/audit-query.js'
+import { evidenceOf } from '../../fleet/database/evidence-query.js'
 import { firstRootKey } from '../../fleet/database/policy.js'
 import type { Break } from '../../fleet/protocol.js'
 import { FILTERS, type FilterOptions, filterOf } from '../../store/audit/filter.js'
@@ -35,8 +36,9 @@ export async function run(given: Given): Promise<number> {
   if (verb !== 'verify' && (options.checkpoint !== undefined || options['root-key'] !== undefined))
     throw usage('--checkpoint and --root-key are for carabiner fleet audit verify')
   if (verb === 'search') return searched(given)
+  const allowed = { verify: [], evidence: ['machine'], export: ['since'] }[verb] as readonly string[]
   const filter = [...FILTERS, 'machine' as const, 'lines' as const].find(
-    (name) => options[name] !== undefined && !(verb === 'export' && name === 'since'),
+    (name) => options[name] !== undefined && !allowed.includes(name),
   )
   if (filter !== undefined) throw usage(`--${filter} does not work with carabiner fleet audit ${verb}`)
   return { verify: verified, evidence, export: exported }[verb](given)
@@ -216,17 +218,6 @@ function checkpointsAt(given: string): readonly string[] {
   throw usage(`--checkpoint: there are no checkpoints in ${path}`)
 }
 
-interface EvidenceRow {
-  readonly name: string
-  readonly log: string
-  readonly epoch: number
-  readonly kind: Break
-  readonly seq: string
-  readonly held: string | null
-  readonly sent: string | null
-  readonly at: Date
-}
-
 const MEANS: Readonly<Record<Break, string>> = {
   fork: 'has another history than the fleet',
   cut: 'is shorter than in the fleet',
@@ -236,24 +227,12 @@ const MEANS: Readonly<Record<Break, string>> = {
 }
 
 async function evidence({ options, output }: Given): Promise<number> {
-  const rows = await withDatabase(options, (database) =>
-    database.rows<EvidenceRow>(
-      `select m.name, v.log, v.epoch, v.kind, v.seq, v.held, v.sent, v.at from fleet.evidence v
-        join fleet.machine m on m.org = v.org and m.machine = v.machine
-        where v.org = fleet.own_org() order by v.evidence desc limit 1000`,
-    ),
-  )
-  const found = rows.map(({ name, log, epoch, kind, seq, held, sent, at }) => ({
-    ...{ machine: name, log, chain: epoch, kind, seq: Number(seq) },
-    ...(held !== null && { held }),
-    ...(sent !== null && { sent }),
-    at: at.toISOString(),
-  }))
-  return output.result({ evidence: found }, () =>
-    found.length === 0
+  const found = await withDatabase(options, (database) => evidenceOf(database, options.machine))
+  return output.result(found, () => [
+    ...(found.evidence.length === 0
       ? ['no break was noticed']
       : columns(
-          found
+          found.evidence
             .toReversed()
             .map(({ machine, log, kind, seq, at }) => [
               localTime(at),
@@ -261,8 +240,12 @@ async function evidence({ options, output }: Given): Promise<number> {
               kind,
               `log ${log.slice(-8)} ${MEANS[kind]}, at record ${seq}`,
             ]),
-        ).map((row) => row.join('  ').trimEnd()),
-  )
+        ).map((row) => row.join('  ').trimEnd())),
+    ...Object.entries(found.hidden).map(
+      ([name, more]) =>
+        `  and ${more} more of ${visibleName(name)}${options.machine === undefined ? ': --machine lists the newest thousand of one machine' : ''}`,
+    ),
+  ])
 }
 
 interface RootKey {

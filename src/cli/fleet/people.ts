@@ -5,7 +5,7 @@ import { didYouMean, visibleName } from '../../core/base/text.js'
 import { localTime, timestamp } from '../../core/base/time.js'
 import type { KeyPair } from '../../files/ed25519.js'
 import type { Database } from '../../fleet/database/connection.js'
-import { addPeople, lastPeople, type NumberedPeople } from '../../fleet/database/people.js'
+import { addPeople, lastPeople, type NumberedPeople, numberedPeople } from '../../fleet/database/people.js'
 import { firstRootKey } from '../../fleet/database/policy.js'
 import {
   endOfPeople,
@@ -161,8 +161,7 @@ async function readLists(database: Database, rootKey: Buffer, output: Output): P
   const rows = lost ? [...stored, seen].sort((a, b) => b.version - a.version) : stored
   const read = rows.map((row): People | string => {
     try {
-      const list = peopleIn(row, rootKey)
-      return list.version === row.version ? list : `is a copy of version ${list.version}`
+      return numberedPeople(row, rootKey)
     } catch (error) {
       return textOf(error)
     }

@@ -1,4 +1,4 @@
-// A checkpoint: the heads of all chains and all evidence at one moment, their Merkle root, and the signature of the fleet over it.
+// A checkpoint: the heads of all chains, names of machines, newest signed lists and all evidence at one moment, their Merkle root, and the signature of the fleet over it.
 
 import { hash } from 'node:crypto'
 import { textOf } from '../../core/base/errors.js'
@@ -6,6 +6,7 @@ import type { KeyPair } from '../../files/ed25519.js'
 import type { Link } from '../../store/audit-log.js'
 import type { Client } from '../database/connection.js'
 import { isNoteSigned, noteIn, signedNote } from './note.js'
+import { type SignedLeaf, SignedVersions, signedLeafIn, signedRowsIn, signedText } from './signed-rows.js'
 import { treeRoot } from './tree.js'
 
 /** A chain as it was. */
@@ -26,6 +27,10 @@ export interface Checkpoint {
   /** The SHA-256 of the checkpoint before it; zeros for the first. */
   readonly previous: string
   readonly leaves: readonly Leaf[]
+  /** By the ids of machines. Older checkpoints have none. */
+  readonly names: ReadonlyMap<string, string>
+  /** The newest list of people, and the newest version of each role of the policy. Older checkpoints have none. */
+  readonly signed: readonly SignedLeaf[]
   /** What was noticed about breaks, as `evidenceTexts` says it. */
   readonly evidence: readonly string[]
 }
@@ -50,12 +55,25 @@ function leafIn(text: string): Leaf | undefined {
   }
 }
 
+/** A name is written as JSON: a line break in it would be another leaf. */
+const NAME = /^machine ([0-9a-f-]{36}) ("[^\n]*")$/
+
+function nameIn(text: string): readonly [machine: string, name: string] | undefined {
+  const [, machine, name] = NAME.exec(text) ?? []
+  return machine && name ? [machine, String(JSON.parse(name))] : undefined
+}
+
 const EVIDENCE = /^evidence [0-9a-f-]{36} [0-9a-f]{32} \d{1,10} [a-z]+ \d{1,16} [0-9a-f]{64}$/
 
 /** A signed note, and below it the leaves that its root is made of. */
 export function checkpointText(checkpoint: Checkpoint, key: KeyPair): string {
-  const { org, number, time, previous, leaves, evidence } = checkpoint
-  const texts = [...leaves.map(leafText), ...evidence]
+  const { org, number, time, previous, leaves, names, signed, evidence } = checkpoint
+  const texts = [
+    ...leaves.map(leafText),
+    ...[...names].map(([machine, name]) => `machine ${machine} ${JSON.stringify(name)}`).sort(),
+    ...signed.map(signedText),
+    ...evidence,
+  ]
   const root = treeRoot(texts).toString('base64')
   const name = `carabiner-fleet/${org}`
   const body = [name, texts.length, root, `number ${number}`, `time ${time}`, `previous ${previous}`]
@@ -74,10 +92,16 @@ export function checkedCheckpoint(text: string, rootKey: Buffer): Checkpoint {
   const texts = found.rest.split('\n').slice(1, -1)
   const evidence = texts.filter((one) => EVIDENCE.test(one))
   const leaves = texts.flatMap((one) => leafIn(one) ?? [])
-  const isWhole = leaves.length + evidence.length === texts.length && texts.length === Number(size)
+  const names = texts.map(nameIn).filter((one) => one !== undefined)
+  const signed = texts.flatMap((one) => signedLeafIn(one) ?? [])
+  const known = leaves.length + names.length + signed.length + evidence.length
+  const isWhole = known === texts.length && texts.length === Number(size)
   if (!isWhole || treeRoot(texts).toString('base64') !== root)
     throw new Error('has another list of chains than the one that was signed')
-  return { org, number: Number(number), time, previous, leaves, evidence }
+  return {
+    ...{ org, number: Number(number), time, previous, leaves },
+    ...{ names: new Map(names), signed, evidence },
+  }
 }
 
 export function digestOf(text: string): string {
@@ -106,6 +130,14 @@ export async function leavesIn(client: Client): Promise<readonly Chain[]> {
     base: { seq: Number(base_seq), hash: base },
     head: { seq: Number(seq), hash: head },
   }))
+}
+
+/** By the ids of machines. */
+export async function namesIn(client: Client): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ machine: string; name: string }>(
+    'select machine, name from fleet.machine where org = fleet.own_org()',
+  )
+  return new Map(rows.map(({ machine, name }) => [machine, name]))
 }
 
 /** A break that was noticed. */
@@ -156,25 +188,45 @@ export class Unsigned extends Error {
   }
 }
 
+/** What became of a machine, if it is not there under its name. */
+export function lossOfName(
+  names: ReadonlyMap<string, string>,
+  [machine, name]: readonly [machine: string, name: string],
+): string | undefined {
+  const found = names.get(machine)
+  if (found === name) return undefined
+  return found === undefined
+    ? `the machine ${name} is gone`
+    : `the machine ${name} is listed under another name, ${found}`
+}
+
 const OTHER_FOLDER = 'Give --out FOLDER, the folder in which you keep all checkpoints.'
 const LOOK = 'carabiner fleet audit verify --checkpoint FOLDER lists all that is missing or changed.'
 
 /**
  * Makes the next checkpoint and keeps it in the database. Returns its text, which belongs elsewhere, too. Throws
- * `Unsigned` if a chain no longer has the record with which it ended in the one before: a checkpoint over that would
- * hide it. The records before that one are not read.
+ * `Unsigned` if a chain no longer has the record with which it ended in the one before, a machine has another name, or a
+ * signed list is gone or another one: a checkpoint over that would hide it. The records before the ends are not read.
  */
 export async function makeCheckpoint(
   client: Client,
   { org, key, time, kept }: NextCheckpoint,
 ): Promise<string> {
   const last = await lastKept(client, key.publicKey, kept)
-  if (last) await checkKept(client, last.checkpoint)
+  const names = await namesIn(client)
+  const held = new SignedVersions()
+  for await (const row of signedRowsIn(client)) held.add(row)
+  if (last) {
+    await checkKept(client, last.checkpoint)
+    checkNames(names, last.checkpoint)
+    checkSigned(held, last.checkpoint)
+  }
   const number = (last?.checkpoint.number ?? 0) + 1
   const leaves = (await leavesIn(client)).map(({ chain: _, ...leaf }) => leaf)
   const evidence = evidenceTexts(await evidenceRows(client))
   const previous = last ? digestOf(last.text) : NONE
-  const text = checkpointText({ org, number, time, previous, leaves, evidence }, key)
+  const signed = held.newest()
+  const text = checkpointText({ org, number, time, previous, leaves, names, signed, evidence }, key)
   await put(client, number, text)
   return text
 }
@@ -243,8 +295,25 @@ async function checkKept(client: Client, { number, leaves }: Checkpoint): Promis
   )
   const [gone] = rows
   if (gone)
-    throw new Unsigned(
-      `record ${gone.seq} of the machine ${gone.machine}, log ${gone.log.slice(0, 8)}, is gone or another one, and checkpoint ${number} has it`,
-      `Somebody changed the database, or put an older copy back. ${LOOK}`,
+    throw changed(
+      `record ${gone.seq} of the machine ${gone.machine}, log ${gone.log.slice(0, 8)}, is gone or another one`,
+      number,
     )
+}
+
+function checkNames(now: ReadonlyMap<string, string>, { number, names }: Checkpoint): void {
+  const loss = [...names].map((one) => lossOfName(now, one)).find((one) => one !== undefined)
+  if (loss !== undefined) throw changed(loss, number)
+}
+
+function checkSigned(held: SignedVersions, { number, signed }: Checkpoint): void {
+  const loss = signed.map((one) => held.lossOf(one)).find((one) => one !== undefined)
+  if (loss !== undefined) throw changed(loss, number)
+}
+
+function changed(what: string, number: number): Unsigned {
+  return new Unsigned(
+    `${what}, and checkpoint ${number} has it`,
+    `Somebody changed the database, or put an older copy back. ${LOOK}`,
+  )
 }

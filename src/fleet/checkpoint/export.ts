@@ -7,15 +7,16 @@ import { count, fieldsOf, oneOf, type Reader, text } from '../../files/fields.js
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
 import type { Link } from '../../store/audit-log.js'
 import type { Evidence, Leaf } from './checkpoint.js'
+import type { SignedRow } from './signed-rows.js'
 import type { FleetRecord, FleetSource, NumberedNote } from './source.js'
 
 /*
  * The first line says what it is, the last one that nothing is missing. Between them are all machines, checkpoints,
- * evidence, and chains, each with its records behind it. A record is the text that the machine wrote, byte by byte.
+ * evidence, signed lists, and chains, each with its records behind it. A record is the text that the machine wrote, byte by byte.
  */
 
 const WHAT = 'carabiner-fleet-audit'
-const TYPES = ['begin', 'machine', 'checkpoint', 'evidence', 'chain', 'record', 'end'] as const
+const TYPES = ['begin', 'machine', 'checkpoint', 'evidence', 'signed', 'chain', 'record', 'end'] as const
 type LineType = (typeof TYPES)[number]
 
 /** Who the export is from. */
@@ -63,6 +64,7 @@ export async function writeExport<C extends Leaf>(
       await write('checkpoint', { number, note })
     }
     for (const one of await source.evidence()) await write('evidence', one)
+    for await (const one of source.signed()) await write('signed', one)
     for await (const chain of source.chains()) {
       total.chains++
       const { machine, log, epoch, base, head } = chain
@@ -107,8 +109,11 @@ export async function readExport(path: string): Promise<Export> {
     close: () => lines.close(),
     names: async () => {
       const names = new Map<string, string>()
-      for await (const one of lines.all('machine'))
-        names.set(text(one.machine, 'machine'), text(one.name, 'name'))
+      for await (const one of lines.all('machine')) {
+        const machine = text(one.machine, 'machine')
+        if (names.has(machine)) throw new Error(`the export ${path} has the machine ${machine} twice`)
+        names.set(machine, text(one.name, 'name'))
+      }
       return names
     },
     checkpoints: async function* (): AsyncGenerator<NumberedNote> {
@@ -119,6 +124,9 @@ export async function readExport(path: string): Promise<Export> {
       const all: Evidence[] = []
       for await (const one of lines.all('evidence')) all.push(evidence(one, 'evidence'))
       return all
+    },
+    signed: async function* (): AsyncGenerator<SignedRow> {
+      for await (const one of lines.all('signed')) yield signedRow(one, 'signed')
     },
     chains: async function* (): AsyncGenerator<Leaf> {
       for await (const one of lines.all('chain')) yield chain(one, 'chain')
@@ -232,5 +240,15 @@ const evidence: Reader<Evidence> = (value, where) => {
     held: orNull('held'),
     sent: orNull('sent'),
     line: orNull('line'),
+  }
+}
+
+const signedRow: Reader<SignedRow> = (value, where) => {
+  const { what, version, content, beside } = fieldsOf(value, where)
+  return {
+    what: text(what, `${where}.what`),
+    version: count(version, `${where}.version`),
+    content: text(content, `${where}.content`),
+    beside: beside === null ? null : text(beside, `${where}.beside`),
   }
 }

@@ -1,7 +1,8 @@
-// Everything that is verified, wherever it is: the machines, checkpoints, evidence, chains and records of a fleet.
+// Everything that is verified, wherever it is: the machines, checkpoints, evidence, signed lists, chains and records of a fleet.
 
 import type { Client } from '../database/connection.js'
-import { type Chain, type Evidence, evidenceRows, type Leaf, leavesIn } from './checkpoint.js'
+import { type Chain, type Evidence, evidenceRows, type Leaf, leavesIn, namesIn } from './checkpoint.js'
+import { type SignedRow, signedRowsIn } from './signed-rows.js'
 
 /** Each part is read once, in this order, and the records of a chain before the next chain. */
 export interface FleetSource<C extends Leaf = Leaf> {
@@ -10,6 +11,7 @@ export interface FleetSource<C extends Leaf = Leaf> {
   /** In the order of their numbers. */
   checkpoints(): AsyncIterable<NumberedNote>
   evidence(): Promise<readonly Evidence[]>
+  signed(): AsyncIterable<SignedRow>
   chains(): AsyncIterable<C>
   records(chain: C): AsyncIterable<FleetRecord>
 }
@@ -40,12 +42,7 @@ const PAGE = 2000
 /** Call it in one snapshot of the database. */
 export function databaseSource(client: Client): FleetSource<Chain> {
   return {
-    names: async () => {
-      const { rows } = await client.query<{ machine: string; name: string }>(
-        'select machine, name from fleet.machine where org = fleet.own_org()',
-      )
-      return new Map(rows.map(({ machine, name }) => [machine, name]))
-    },
+    names: () => namesIn(client),
     checkpoints: async function* () {
       for (let after = 0; ; ) {
         const { rows } = await client.query<{ number: string; note: string }>(
@@ -58,6 +55,7 @@ export function databaseSource(client: Client): FleetSource<Chain> {
       }
     },
     evidence: () => evidenceRows(client),
+    signed: () => signedRowsIn(client),
     chains: async function* () {
       yield* await leavesIn(client)
     },

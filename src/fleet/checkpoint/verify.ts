@@ -6,7 +6,15 @@ import { isIntact, markOf } from '../../store/audit/chain.js'
 import type { Link } from '../../store/audit-log.js'
 import { listingOf, UNREADABLE } from '../listing.js'
 import { prunes } from '../machine/log-lines.js'
-import { type Checkpoint, checkedCheckpoint, digestOf, evidenceTexts, type Leaf } from './checkpoint.js'
+import {
+  type Checkpoint,
+  checkedCheckpoint,
+  digestOf,
+  evidenceTexts,
+  type Leaf,
+  lossOfName,
+} from './checkpoint.js'
+import { type SignedLeaf, SignedVersions, signedText } from './signed-rows.js'
 import type { FleetRecord, FleetSource } from './source.js'
 
 export interface FleetVerification {
@@ -40,17 +48,23 @@ export async function verifyFleet<C extends Leaf>(
   const expected = await expectationsIn(source, options, problems)
   const evidence = evidenceTexts(await source.evidence())
   const breaks = new Breaks(evidence)
+  for (const name of expected.names.values()) told(lossOfName(names, name), problems)
+  await checkSigned(source, expected, problems)
   const chains = new Set<string>()
+  const held = new HeldRecords()
   let records = 0
   for await (const chain of source.chains()) {
     const key = keyOf(chain)
     const problem = (what: string) => problems.add(`${nameOf(chain, names)}: ${what}`)
     if (chains.has(key)) problem('it is there twice')
     chains.add(key)
+    held.begin(chain)
     records += await checkChain(source.records(chain), chain, {
       problem,
       wanted: expected.chains.get(key),
-      isExplained: breaks.explains(chain),
+      held,
+      isChainExplained: chain.epoch === 1 || breaks.explainsChain(chain),
+      isBaseExplained: chain.base.seq === 0 || held.has(chain.base) || breaks.explainsBase(chain),
     })
     expected.chains.delete(key)
   }
@@ -67,6 +81,21 @@ export async function verifyFleet<C extends Leaf>(
     ...{ chains: chains.size, records, checkpoints: expected.checkpoints, evidence: evidence.length },
     ...{ problems: all, problemCount: count },
   }
+}
+
+function told(loss: string | undefined, problems: Problems): void {
+  if (loss !== undefined) problems.add(`${loss}, and a checkpoint has it`)
+}
+
+async function checkSigned(
+  source: Pick<FleetSource, 'signed'>,
+  { signed }: Expectations,
+  problems: Problems,
+): Promise<void> {
+  const held = new SignedVersions()
+  for await (const row of source.signed())
+    if (!held.add(row)) problems.add(`version ${row.version} of ${row.what} is there twice`)
+  for (const one of signed.values()) told(held.lossOf(one), problems)
 }
 
 class Problems {
@@ -101,10 +130,15 @@ interface Wanted {
 class Expectations {
   readonly chains = new Map<string, Wanted>()
   readonly evidence = new Set<string>()
+  /** By what they say: checkpoints that disagree have several of the same thing. */
+  readonly names = new Map<string, readonly [machine: string, name: string]>()
+  readonly signed = new Map<string, SignedLeaf>()
   checkpoints = 0
 
-  add({ leaves, evidence }: Checkpoint): void {
+  add({ leaves, names, signed, evidence }: Checkpoint): void {
     this.checkpoints++
+    for (const one of names) this.names.set(one.join(' '), one)
+    for (const one of signed) this.signed.set(signedText(one), one)
     for (const one of evidence) this.evidence.add(one)
     for (const leaf of leaves) {
       const wanted: Wanted = this.chains.get(keyOf(leaf)) ?? { leaf, bases: new Set(), hashes: new Map() }
@@ -161,38 +195,88 @@ function linkText({ seq, hash }: Link): string {
   return `${seq}:${hash}`
 }
 
-/** The chains of which the fleet knows why they do not begin with the first record, or not with the first chain. */
+/** Why chains do not begin with the first record, or are not the first of their log. */
 class Breaks {
   /** By machine and log: the newest chain that broke. */
-  readonly #epochs = new Map<string, number>()
+  readonly #newest = new Map<string, number>()
+  /** Chains before which records were lost on the machine. */
+  readonly #losses = new Set<string>()
 
   constructor(evidence: readonly string[]) {
     for (const one of evidence) {
-      const [, machine, log, epoch] = one.split(' ')
+      const [, machine, log, epoch, kind = ''] = one.split(' ')
       const key = `${machine} ${log}`
-      this.#epochs.set(key, Math.max(Number(epoch), this.#epochs.get(key) ?? 0))
+      this.#newest.set(key, Math.max(Number(epoch), this.#newest.get(key) ?? 0))
+      if (LOSSES.includes(kind)) this.#losses.add(`${key} ${epoch}`)
     }
   }
 
-  explains({ machine, log, epoch }: Leaf): boolean {
-    return (this.#epochs.get(`${machine} ${log}`) ?? 0) >= Math.max(epoch - 1, 1)
+  /** Whether there is evidence of a break after the chain before this one. */
+  explainsChain({ machine, log, epoch }: Leaf): boolean {
+    return (this.#newest.get(`${machine} ${log}`) ?? 0) >= epoch - 1
+  }
+
+  /** It is told of the chain that ended there, or, if that was the first, of this one. */
+  explainsBase(chain: Leaf): boolean {
+    const before = { ...chain, epoch: chain.epoch - 1 }
+    return this.#losses.has(keyOf(chain)) || this.#losses.has(keyOf(before))
   }
 }
+
+/** Only these say that records before a chain were lost. */
+const LOSSES: readonly string[] = ['gap', 'damaged']
+
+/** Which records of a log its chains have had so far: a chain may go on after any of them. */
+class HeldRecords {
+  #log = ''
+  #chains: { readonly base: number; hashes: Buffer; count: number }[] = []
+
+  begin({ machine, log, base }: Leaf): void {
+    const key = `${machine} ${log}`
+    if (key !== this.#log) this.#chains = []
+    this.#log = key
+    this.#chains.push({ base: base.seq, hashes: Buffer.alloc(HELD_BYTES), count: 0 })
+  }
+
+  add(hash: string): void {
+    const chain = this.#chains.at(-1)
+    if (!chain) return
+    const at = chain.count++ * HELD_BYTES
+    if (at === chain.hashes.length) chain.hashes = Buffer.concat([chain.hashes, Buffer.alloc(at)])
+    chain.hashes.write(hash.slice(0, 2 * HELD_BYTES), at, 'hex')
+  }
+
+  /** Without those of the chain that has begun last. */
+  has({ seq, hash }: Link): boolean {
+    return this.#chains.slice(0, -1).some(({ base, hashes, count }) => {
+      const at = (seq - base - 1) * HELD_BYTES
+      if (at < 0 || at >= count * HELD_BYTES) return false
+      return hashes.toString('hex', at, at + HELD_BYTES) === hash.slice(0, 2 * HELD_BYTES)
+    })
+  }
+}
+
+/** Half a hash is enough to tell records apart, and a log may have millions of them. */
+const HELD_BYTES = 16
 
 // ---- records --------------------------------------------------------------------------------------------------
 
 interface Checking {
   readonly wanted: Wanted | undefined
-  /** Whether there is evidence of a break before it. */
-  readonly isExplained: boolean
+  /** Is told each record. */
+  readonly held: HeldRecords
+  /** Whether there is evidence of a break before it, if it is a new chain of its log. */
+  readonly isChainExplained: boolean
+  /** Whether the fleet has the record before its first one, or evidence that those before it were lost. */
+  readonly isBaseExplained: boolean
   readonly problem: (what: string) => void
 }
 
 /** Returns the number of records. */
 async function checkChain(
   rows: AsyncIterable<FleetRecord>,
-  { epoch, base, head }: Leaf,
-  { wanted, isExplained, problem }: Checking,
+  { base, head }: Leaf,
+  { wanted, held, isChainExplained, isBaseExplained, problem }: Checking,
 ): Promise<number> {
   const hashes = new Map(wanted?.hashes)
   if (wanted && [...wanted.bases].some((one) => one !== linkText(base)))
@@ -212,13 +296,14 @@ async function checkChain(
     for (const what of rowProblems(row, before)) problem(what)
     isPruned ||= base.seq > 0 && isPruning(row.line, base)
     see(seq, hash)
+    held.add(hash)
     before = { seq, hash }
   }
   if (before.seq !== head.seq || before.hash !== head.hash)
     problem(`it ends with record ${before.seq}, and its head is record ${head.seq}`)
   for (const seq of hashes.keys()) problem(`record ${seq}, which a checkpoint has, is missing`)
-  if (epoch > 1 && !isExplained) problem('it is a new chain of the log, and there is no evidence of a break')
-  else if (base.seq > 0 && !isExplained && !isPruned)
+  if (!isChainExplained) problem('it is a new chain of the log, and there is no evidence of a break')
+  else if (!isBaseExplained && !isPruned)
     problem(`it begins with record ${base.seq + 1}, and nothing says why`)
   return records
 }
@@ -251,13 +336,13 @@ function* rowProblems(row: FleetRecord, before: Link): Generator<string> {
   if (!isListed(row)) yield `record ${seq} is listed under something else than it says`
 }
 
-/** Whether searches find the record by what it says. They read every unreadable one themselves. */
+/** Whether searches find the record by what it says. They read every unreadable one themselves, by its time. */
 function isListed({ line, listed }: FleetRecord): boolean {
-  if (!listed || listed.kind === UNREADABLE) return true
+  if (!listed) return true
   const { at, kind, verdict, session } = listingOf(line)
   const time = at === null ? listed.received.getTime() : Date.parse(at)
-  const isSame = listed.kind === kind && listed.verdict === verdict && listed.session === session
-  return isSame && listed.at.getTime() === time
+  const isSame = kind === UNREADABLE || (listed.verdict === verdict && listed.session === session)
+  return isSame && listed.kind === kind && listed.at.getTime() === time
 }
 
 function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {

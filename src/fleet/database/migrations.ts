@@ -14,6 +14,7 @@ import { sql as counters } from './migrations/0011-counters.js'
 import { sql as rejected } from './migrations/0012-rejected.js'
 import { sql as telling } from './migrations/0013-telling.js'
 import { sql as userReports } from './migrations/0014-user-reports.js'
+import { sql as nothingLost } from './migrations/0015-nothing-lost.js'
 
 export interface Migration {
   readonly version: number
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, name: 'rejected', sql: rejected },
   { version: 13, name: 'telling', sql: telling },
   { version: 14, name: 'user-reports', sql: userReports },
+  { version: 15, name: 'nothing-lost', sql: nothingLost },
 ]

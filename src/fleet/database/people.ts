@@ -1,19 +1,13 @@
-// The list of people in the database. Who reads it checks its signature.
+// The list of people in the database. Whoever reads it checks its signature and its version.
 
 import { type People, peopleIn, type SignedPeople } from '../../store/people.js'
 import type { Database } from './connection.js'
 
+/** The newest list, as the database has it. */
 export interface UncheckedPeople {
-  /** Throws if the key of the fleet did not sign it. */
+  readonly signed: SignedPeople
+  /** Throws if the key of the fleet did not sign it, or signed it as another version: an old list must not come back. */
   checked(): People
-}
-
-/** The newest list. Undefined if nobody has written one. */
-export async function newestPeople(database: Database): Promise<SignedPeople | undefined> {
-  const [row] = await database.prepared<SignedPeople>(
-    'select list, signature from fleet.people where org = fleet.own_org() order by version desc limit 1',
-  )
-  return row
 }
 
 export interface NumberedPeople extends SignedPeople {
@@ -27,13 +21,25 @@ export async function lastPeople(database: Database): Promise<readonly NumberedP
   )
 }
 
-/** Reads the newest list, also if it is over. Undefined if there is none. */
+/** Reads the newest list, also if it is over. Undefined if there is none. Everybody reads it here. */
 export async function readList(database: Database): Promise<UncheckedPeople | undefined> {
-  const [row] = await database.prepared<SignedPeople & { root_key: Buffer }>(
-    `select p.list, p.signature, o.root_key from fleet.people p join fleet.org o using (org)
+  const [row] = await database.prepared<NumberedPeople & { root_key: Buffer }>(
+    `select p.version, p.list, p.signature, o.root_key from fleet.people p join fleet.org o using (org)
       where p.org = fleet.own_org() order by p.version desc limit 1`,
   )
-  return row && { checked: () => peopleIn(row, row.root_key) }
+  if (!row) return undefined
+  const { version, list, signature, root_key } = row
+  return {
+    signed: { list, signature },
+    checked: () => numberedPeople({ version, list, signature }, root_key),
+  }
+}
+
+/** Throws as `checked` does. */
+export function numberedPeople({ version, ...signed }: NumberedPeople, rootKey: Buffer): People {
+  const list = peopleIn(signed, rootKey)
+  if (list.version !== version) throw new Error(`is a copy of version ${list.version}`)
+  return list
 }
 
 /** Returns false if somebody else has written this version. */

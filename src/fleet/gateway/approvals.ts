@@ -20,7 +20,7 @@ import {
   settle,
 } from '../database/approvals.js'
 import { type Database, isDataException } from '../database/connection.js'
-import { newestPeople, readList, type UncheckedPeople } from '../database/people.js'
+import { readList, type UncheckedPeople } from '../database/people.js'
 import {
   type AskAnswer,
   isStorable,
@@ -100,24 +100,32 @@ const syncRequest: Reader<SyncRequest> = (value, where) => {
 
 /** Answers at once if there is anything to tell, else as soon as there is, or when the time is up. */
 export const sync: Handler = async (request): Promise<SyncAnswer> => {
-  const { waiting, asks = [], settled = [] } = read(request, syncRequest)
+  const waiting = await taken(request)
   const { database, machine, query, bells, gone } = request
+  const seconds = Math.min(Number(query.get('wait') ?? 0) || 0, MOST_WAIT_S)
+  if (seconds <= 0) return state(database, machine, waiting)
+  const waiter = bells.waiter(machine)
+  try {
+    const found = await state(database, machine, waiting)
+    if (found.missing.length + found.answers.length + found.unsettled.length > 0) return found
+    await waiter.rung(seconds * 1000, gone)
+    return gone.aborted ? found : await state(database, machine, waiting)
+  } finally {
+    waiter.end()
+  }
+}
+
+/** Does what came along, and forgets it. */
+async function taken(request: GatewayRequest): Promise<SyncRequest['waiting']> {
+  const { database, machine } = request
+  const { waiting, asks = [], settled = [] } = read(request, syncRequest)
   for (const body of asks)
     await asked(database, machine, body).catch((error: unknown) => {
       // The machine sends it again, alone, and is told why it is refused.
       if (!(error instanceof GatewayRefusal) && !isDataException(error)) throw error
     })
   for (const one of settled) await settle(database, machine, one)
-  const seconds = Math.min(Number(query.get('wait') ?? 0) || 0, MOST_WAIT_S)
-  const waiter = bells.waiter(machine)
-  try {
-    const found = await state(database, machine, waiting)
-    if (seconds <= 0 || found.missing.length + found.answers.length + found.unsettled.length > 0) return found
-    await waiter.rung(seconds * 1000, gone)
-    return gone.aborted ? found : await state(database, machine, waiting)
-  } finally {
-    waiter.end()
-  }
+  return waiting
 }
 
 async function state(
@@ -127,9 +135,9 @@ async function state(
 ): Promise<SyncAnswer> {
   const { known, beside, answers } = await questionsOfMachine(database, machine, waiting)
   const isKnown = new Set(known)
-  const people = answers.length === 0 ? undefined : await newestPeople(database)
+  const people = answers.length === 0 ? undefined : await readList(database)
   return {
-    ...(people && { people: { list: people.list, signature: people.signature } }),
+    ...(people && { people: people.signed }),
     missing: Object.keys(waiting).filter((id) => !isKnown.has(id)),
     unsettled: beside,
     answers: answers.map(({ id, place, by, option, reason, signature }) => ({

@@ -5,6 +5,9 @@ import { CHANNEL } from '../database/approvals.js'
 import type { Database } from '../database/connection.js'
 import { MOST_WAIT_S } from '../protocol.js'
 
+/** Each user of a machine waits once or twice. The oldest looks at once when there are more. */
+const MOST_OF_MACHINE = 16
+
 export class Bells {
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #askedListeners = new Set<() => void>()
@@ -62,6 +65,11 @@ export class Bells {
       wake = resolve
     })
     const waiters = this.#waiting.get(machine) ?? new Set()
+    const [oldest] = waiters
+    if (oldest && waiters.size >= MOST_OF_MACHINE) {
+      waiters.delete(oldest)
+      oldest()
+    }
     this.#waiting.set(machine, waiters.add(wake))
     return {
       rung: async (ms, signal) => {

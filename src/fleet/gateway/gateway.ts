@@ -77,20 +77,28 @@ interface Answer {
   readonly document: unknown
 }
 
-async function answered(request: IncomingMessage, { now, reading, ...around }: Around): Promise<Answer> {
+async function answered(request: IncomingMessage, around: Around): Promise<Answer> {
+  const url = urlOf(request.url ?? '')
+  const name = routeOf(request.method ?? '', url?.pathname)
+  const query = url?.searchParams ?? new URLSearchParams()
+  const document = await HANDLERS[name](await received(request, ROUTES[name], query, around))
+  return { status: 200, document }
+}
+
+/** The whole request, after its signature was checked. Nothing but what is returned keeps its body. */
+async function received(
+  request: IncomingMessage,
+  route: Route,
+  query: URLSearchParams,
+  { now, reading, ...around }: Around,
+): Promise<GatewayRequest> {
   const { method = '', url: path = '' } = request
-  const url = urlOf(path)
-  const name = routeOf(method, url?.pathname)
-  const route: Route = ROUTES[name]
   // The sender first: only somebody of the fleet may send much.
   const claimed = route.signed ? await claimedSender(request, route, around.database) : undefined
   const who = claimed?.claim.person ?? claimed?.claim.machine ?? ''
-  const asked = { method, path, body: await bodyOf(request, route.most, reading.of(who)) }
-  const sender = claimed ? checkedSender(asked, claimed, now) : { machine: '' }
-  const { body } = asked
-  const query = url?.searchParams ?? new URLSearchParams()
-  const document = await HANDLERS[name]({ ...around, ...sender, now, query, body })
-  return { status: 200, document }
+  const body = await bodyOf(request, route.most, reading.of(who))
+  const sender = claimed ? checkedSender({ method, path, body }, claimed, now) : { machine: '' }
+  return { ...around, ...sender, now, query, body }
 }
 
 /** Undefined for whatever a machine does not ask for. Without a path before it, `//` begins with a host. */

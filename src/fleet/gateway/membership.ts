@@ -2,7 +2,7 @@
 
 import { isSignedBy, publicKeyFrom } from '../../files/ed25519.js'
 import { fieldsOf, type Reader, text } from '../../files/fields.js'
-import { newestPeople } from '../database/people.js'
+import { readList } from '../database/people.js'
 import { secretDigest } from '../join-token.js'
 import { machineReport } from '../machine-report.js'
 import {
@@ -80,6 +80,6 @@ export const report: Handler = async (request) => {
 
 /** The list of people, for machines that check who may allow. */
 export const people: Handler = async ({ database }): Promise<PeopleAnswer> => {
-  const newest = await newestPeople(database)
-  return newest ? { people: newest } : {}
+  const newest = await readList(database)
+  return newest ? { people: newest.signed } : {}
 }

@@ -25,15 +25,17 @@ export interface GatewayRequest {
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly query: URLSearchParams
-  readonly body: Buffer
+  /** Empty once it was read as JSON: a request that waits must not keep it. */
+  body: Buffer
 }
 
 /** Returns what is answered as JSON. Throws a GatewayRefusal for what the sender did wrong. */
 export type Handler = (request: GatewayRequest) => Promise<object>
 
-/** Reads a body of JSON. Throws INVALID with what is wrong, also for a text that the database could not keep. */
-export function read<T>({ body }: GatewayRequest, reader: Reader<T>): T {
-  const json = body.toString('utf8')
+/** Reads a body of JSON, and forgets it. Throws INVALID with what is wrong, also for a text that the database could not keep. */
+export function read<T>(request: GatewayRequest, reader: Reader<T>): T {
+  const json = request.body.toString('utf8')
+  request.body = NOTHING
   return readJson(json, (value, where) => {
     if (ODD_ESCAPE.test(json)) JSON.parse(json, storable)
     return reader(value, where)
@@ -47,6 +49,8 @@ function storable(key: string, value: unknown): unknown {
   if (isStorable(key) && (typeof value !== 'string' || isStorable(value))) return value
   throw new Error(`is not valid: ${shown(key)} has a NUL or half a character, which no database keeps`)
 }
+
+const NOTHING = Buffer.alloc(0)
 
 export function readJson<T>(body: string, reader: Reader<T>): T {
   try {

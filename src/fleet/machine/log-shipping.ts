@@ -29,8 +29,9 @@ interface Start {
   readonly epoch: number
   /** Whether the gateway has this chain already. */
   readonly isBegun: boolean
-  /** Absent: where the log begins. */
+  /** Absent: where the log begins, or with the record `from`. */
   readonly after: Link | undefined
+  readonly from?: number | undefined
 }
 
 /** What the two sides have at the place where they differ. */
@@ -67,12 +68,13 @@ export class LogShipping {
     for (let tries = 0; tries <= MOST_RESTARTS; tries++) {
       const end = localEnd(this.#folder)
       if (!end && !head) return
-      const start = await this.#start(head, end)
+      const start = await this.#start(head, end, tries > 0)
       if (start.isBegun && start.after) this.#acknowledge(start.epoch, start.after)
       if (!end || start.after?.seq === end.seq) return
       head = await this.#send(start, end)
       if (!head) return
     }
+    throw new Unavailable('the gateway had another history of this log each time')
   }
 
   /** Notes for `status` and `doctor` why it could not be done. */
@@ -83,7 +85,8 @@ export class LogShipping {
     writeShipped(this.#folder, this.#shipped)
   }
 
-  async #start(head: ChainHead | undefined, end: Link | undefined): Promise<Start> {
+  /** `isRefused`: the gateway did not take what goes on after this head. */
+  async #start(head: ChainHead | undefined, end: Link | undefined, isRefused: boolean): Promise<Start> {
     const shipped = this.#shipped
     if (!head) {
       const next: Start = { epoch: 1, isBegun: false, after: undefined }
@@ -105,11 +108,21 @@ export class LogShipping {
     else if (shipped && shipped.seq === head.seq && shipped.hash !== head.hash)
       return this.#tell({ kind: 'fork', epoch, there: head, here: shipped }, next)
     const kind = end ? breakAfter(this.#folder, head, end) : 'cut'
-    if (kind === undefined) return { epoch, isBegun: true, after: head }
-    const after = await this.#common(kind, head, end)
+    if (kind === undefined && !isRefused) return this.#goOn(head, end)
+    const after = await this.#common(kind ?? 'fork', head, end)
     // A shorter log that ends with another record was not only cut.
-    const seen = kind === 'cut' && end && !after ? 'fork' : kind
+    const seen = kind === undefined || (kind === 'cut' && end && !after) ? 'fork' : kind
     return this.#tell({ kind: seen, epoch, there: head, here: end ?? START }, { ...next, after })
+  }
+
+  /**
+   * Where the gateway acknowledged to this log, whatever else it has. Somebody else may have sent that, and not what is before it;
+   * it knows again what it has.
+   */
+  #goOn({ epoch, ...head }: ChainHead, end: Link | undefined): Start {
+    const shipped = this.#shipped?.epoch === epoch ? this.#shipped : undefined
+    const after = shipped?.seq === head.seq ? head : shipped && this.#goingOn(shipped, end)
+    return { epoch, isBegun: true, after, from: shipped?.isPending ? shipped.from : undefined }
   }
 
   /** The record, if the log here still goes on after it. */
@@ -119,7 +132,10 @@ export class LogShipping {
 
   /** The last record that both sides are known to have, so that not everything is sent again. */
   async #common(kind: Break, head: ChainHead, end: Link | undefined): Promise<Link | undefined> {
-    if (kind !== 'cut' || !end) return this.#shipped && this.#goingOn(this.#shipped, end)
+    const shipped = this.#shipped
+    // That it has one record says nothing about those before it, unless it acknowledged them.
+    if (kind !== 'cut' || !end || !shipped || shipped.seq < end.seq)
+      return shipped && this.#goingOn(shipped, end)
     for (const line of linesAfter(this.#folder, end.seq - 1)) {
       if ('damaged' in line || line.mark.hash !== end.hash) break
       // The gateway has as many records, so this adds nothing: it only says whether it has this one.
@@ -142,7 +158,11 @@ export class LogShipping {
     const time = timestamp()
     const breaks = [...(this.#shipped?.breaks ?? []), { kind, seq: there.seq, time }]
     const { seq, hash } = next.after ?? START
-    this.#shipped = { machine, epoch: next.epoch, isPending: !next.isBegun, seq, hash, time, breaks }
+    const { epoch: nextEpoch, isBegun, from } = next
+    this.#shipped = {
+      ...{ machine, epoch: nextEpoch, isPending: !isBegun, seq, hash, time, breaks },
+      ...(from !== undefined && { from }),
+    }
     writeShipped(this.#folder, this.#shipped)
     onBreak?.(what)
     return next
@@ -152,8 +172,8 @@ export class LogShipping {
   async #send(start: Start, end: Link): Promise<ChainHead | undefined> {
     let { epoch, isBegun } = start
     let before = start.after
-    // The first chain of a log has to begin with its first record, or say why not.
-    let isExplained = before !== undefined || epoch > 1 || this.breaks.length > 0
+    // A chain has to begin with the first record of the log, or say why not.
+    let isExplained = before !== undefined || this.#isExplained()
     const batch = new Batch()
     const flush = async (): Promise<ChainHead | undefined> => {
       const { last } = batch
@@ -168,7 +188,7 @@ export class LogShipping {
       batch.clear()
       return undefined
     }
-    for (const line of linesAfter(this.#folder, before?.seq ?? 0)) {
+    for (const line of linesAfter(this.#folder, before?.seq ?? (start.from ?? 1) - 1)) {
       if (this.#options.signal?.aborted || ('mark' in line && line.mark.seq > end.seq)) break
       const kind = this.#breakAt(line, before, isExplained)
       if (kind) {
@@ -176,7 +196,8 @@ export class LogShipping {
         if (other) return other
         const there = before ?? { ...START, seq: seqOf(line) - 1 }
         const here = 'damaged' in line ? START : line.mark
-        const next = { epoch: isBegun ? epoch + 1 : epoch, isBegun: false, after: undefined }
+        const from = 'damaged' in line ? line.seq + 1 : line.mark.seq
+        const next = { epoch: isBegun ? epoch + 1 : epoch, isBegun: false, after: undefined, from }
         ;({ epoch, isBegun } = await this.#tell({ kind, epoch, there, here }, next))
         before = undefined
         isExplained = true
@@ -188,6 +209,12 @@ export class LogShipping {
       before = line.mark
     }
     return flush()
+  }
+
+  /** Whether it was told that records before the next chain are lost. */
+  #isExplained(): boolean {
+    const { isPending = false, breaks = [] } = this.#shipped ?? {}
+    return isPending && ['gap', 'damaged'].includes(breaks.at(-1)?.kind ?? '')
   }
 
   /** Why this line cannot follow. */

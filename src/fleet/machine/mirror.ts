@@ -17,7 +17,7 @@ import {
   type SettleRequest,
   type SyncAnswer,
 } from '../protocol.js'
-import { type GatewayClient, Refusal, Unreachable } from './gateway-client.js'
+import { type GatewayClient, Refusal, Unavailable, Unreachable } from './gateway-client.js'
 
 export interface MirrorOptions {
   readonly client: GatewayClient
@@ -36,8 +36,14 @@ export interface MirrorOptions {
 /** More places than any question has: no answer is wanted. */
 const HELD = 1_000_000
 const LOOK_EVERY_MS = 500
-/** Of new questions that are sent along. Longer ones are sent alone. */
-const MOST_ASKED_BYTES = 128 * 1024
+/** Together, they fit into one request. What has no place now is sent with the next one, or alone. */
+const MOST = { open: 3000, held: 3000, askedBytes: 96 * 1024, settledBytes: 32 * 1024 }
+/** Of one report of what became of questions. */
+const MOST_SETTLE_BYTES = 128 * 1024
+/** Of the words why an allow does not count. */
+const LONGEST_WHY = 1000
+/** A gateway that takes less than a small request takes nothing. */
+const SMALLEST_SHARE = 1 / 64
 /** What is wrong with one question keeps no other from the fleet. */
 const OF_QUESTION: readonly RefusedCode[] = ['INVALID', 'TOO_LARGE']
 
@@ -45,8 +51,12 @@ export class Mirror {
   readonly #options: MirrorOptions
   /** How many answers of the fleet this process has seen of each question. */
   readonly #seen = new Map<string, number>()
-  /** Questions that wait for nothing but their use. */
+  /** The newest questions that wait for nothing but their use. The gateway names again what is forgotten here. */
   readonly #held = new Set<string>()
+  /** How much of a full request the gateway takes. */
+  #share = 1
+  /** Whether the last exchange brought nothing to do here. */
+  #isQuiet = false
   /** Questions that the gateway said to have when they were sent. */
   readonly #known = new Set<string>()
   /** Questions that the gateway had once. */
@@ -66,32 +76,56 @@ export class Mirror {
 
   /** Sends and fetches everything once; waits up to `seconds` for news if a question is open. Returns how many were open at the last look. */
   async exchange(seconds: number, signal?: AbortSignal): Promise<number> {
-    const { client } = this.#options
     this.#isKeptLater = false
+    this.#isQuiet = false
     const open = await this.#open()
     this.#shown = new Set(open.map(({ id }) => id))
     const wait = open.length === 0 ? 0 : Math.min(seconds, MOST_WAIT_S)
-    const settled = await this.#settledAmong(this.#held)
-    const held = new Set(this.#held)
-    for (const { id } of settled) held.delete(id)
-    const waiting = Object.fromEntries([
-      ...[...held].map((id) => [id, HELD] as const),
-      ...open.map(({ id }) => [id, this.#seen.get(id) ?? 0] as const),
-    ])
-    const { missing, answers, unsettled, people } = await client.ask<SyncAnswer>('sync', {
-      query: `wait=${wait}`,
-      body: { waiting, asks: this.#newAmong(open), settled },
-      ...(signal && { signal }),
-    })
+    const all = await this.#settledAmong(this.#held)
+    const { answer, settled } = await this.#sync(open, all, wait, signal)
+    const { missing, answers, unsettled, people } = answer
+    this.#isQuiet = missing.length + answers.length === 0
     // A gateway that does not know what came with it still has them as unsettled.
     for (const { id } of settled) this.#held.delete(id)
-    for (const pending of open)
-      if (missing.includes(pending.id)) await this.#send(pending)
-      else this.#there.add(pending.id)
+    for (const pending of open) if (missing.includes(pending.id)) await this.#send(pending)
     if (answers.length > 0) await this.#learnPeople(people)
     for (const answer of answers) await this.#apply(answer)
     await this.#settle([...unsettled, ...this.#held])
     return answers.length === 0 ? open.length : (await this.#open()).length
+  }
+
+  /** Asks again for less if the gateway says that this is too much. */
+  async #sync(
+    open: readonly Pending[],
+    all: SettleRequest['settled'],
+    wait: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly answer: SyncAnswer; readonly settled: SettleRequest['settled'] }> {
+    for (;;) {
+      const share = this.#share
+      const [settled = []] = packed(all, MOST.settledBytes * share)
+      const isTold = new Set(settled.map(({ id }) => id))
+      const held = [...this.#held].filter((id) => !isTold.has(id)).slice(-MOST.held * share)
+      const shown = open.slice(0, MOST.open * share)
+      const waiting = Object.fromEntries([
+        ...held.map((id) => [id, HELD] as const),
+        ...shown.map(({ id }) => [id, this.#seen.get(id) ?? 0] as const),
+      ])
+      const body = { waiting, asks: this.#newAmong(shown, MOST.askedBytes * share), settled }
+      try {
+        const query = `wait=${wait}`
+        const answer = await this.#options.client.ask<SyncAnswer>('sync', {
+          ...{ query, body },
+          ...(signal && { signal }),
+        })
+        for (const { id } of shown) if (!answer.missing.includes(id)) this.#there.add(id)
+        return { answer, settled }
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'TOO_LARGE') throw error
+        if (share <= SMALLEST_SHARE) throw new Unavailable(error.message, { cause: error })
+        this.#share = share / 2
+      }
+    }
   }
 
   /** Whether there is anything to tell the fleet. Asks only the queue. */
@@ -107,9 +141,13 @@ export class Mirror {
       const news = new AbortController()
       // A queue that cannot be read is told by the exchange, which reads it too.
       const looking = setInterval(() => this.#look(news).catch(() => news.abort()), LOOK_EVERY_MS)
+      const began = performance.now()
       try {
         if ((await this.exchange(MOST_WAIT_S, AbortSignal.any([signal, news.signal]))) === 0) return
-        if (this.#isKeptLater) await setTimeout(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
+        // A gateway that does not let it wait must not be asked all the time.
+        const isTooSoon = this.#isQuiet && performance.now() - began < LOOK_EVERY_MS
+        if (this.#isKeptLater || isTooSoon)
+          await setTimeout(LOOK_EVERY_MS, undefined, { signal }).catch(() => {})
       } catch (error) {
         if (!news.signal.aborted && !signal.aborted) await pause(error)
       } finally {
@@ -130,9 +168,9 @@ export class Mirror {
   }
 
   /** Questions that the gateway may not have, as long as there is room for them. */
-  #newAmong(open: readonly Pending[]): readonly string[] {
+  #newAmong(open: readonly Pending[], most: number): readonly string[] {
     const asks: string[] = []
-    let room = MOST_ASKED_BYTES
+    let room = most
     for (const pending of open) {
       if (this.#there.has(pending.id)) continue
       const text = JSON.stringify(pending)
@@ -215,7 +253,8 @@ export class Mirror {
   /** A question that is not over stays open, so that somebody else may answer it. */
   #reject({ id, place, by }: FleetAnswer, why: string, isOver = false): void {
     this.#trouble(`the answer of ${by} to ${id} does not count: ${why}`)
-    if (!isOver) this.#rejected = [...this.#rejected, { id, place, why: visible(why) }]
+    const rejected = { id, place, why: visible(why).slice(0, LONGEST_WHY) }
+    if (!isOver) this.#rejected = [...this.#rejected, rejected]
   }
 
   /** A deny always counts, but nobody is named who did not sign it. */
@@ -235,9 +274,13 @@ export class Mirror {
     const settled = await this.#settledAmong(all)
     for (const id of all) this.#held.add(id)
     for (const { id } of settled) this.#held.delete(id)
+    for (const id of [...this.#held].slice(0, -MOST.held)) this.#held.delete(id)
+    const { client } = this.#options
     const rejected = this.#rejected
-    if (settled.length + rejected.length === 0) return
-    await this.#options.client.ask('settle', { body: { settled, rejected } })
+    for (const some of packed(settled, MOST_SETTLE_BYTES))
+      await client.ask('settle', { body: { settled: some, rejected: [] } })
+    for (const some of packed(rejected, MOST_SETTLE_BYTES))
+      await client.ask('settle', { body: { settled: [], rejected: some } })
     this.#rejected = []
   }
 
@@ -286,4 +329,20 @@ function whyNot(result: Exclude<AnswerResult, { readonly status: 'answered' | 'c
     case 'unknown':
       return 'there is no such question any more'
   }
+}
+
+/** In parts of so many bytes. One that is longer is alone. */
+function packed<T>(all: readonly T[], most: number): readonly (readonly T[])[] {
+  const parts: T[][] = []
+  let room = 0
+  for (const one of all) {
+    const bytes = Buffer.byteLength(JSON.stringify(one)) + 1
+    if (parts.length === 0 || bytes > room) {
+      parts.push([])
+      room = most
+    }
+    parts.at(-1)?.push(one)
+    room -= bytes
+  }
+  return parts
 }

@@ -2,7 +2,8 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { Database } from '../../fleet/database/connection.js'
-import { arePeopleOver, type Person, type PersonKey, peopleIn, ROLES, type Role } from '../../store/people.js'
+import { readList } from '../../fleet/database/people.js'
+import { arePeopleOver, type Person, type PersonKey, ROLES, type Role } from '../../store/people.js'
 
 /** Somebody who is signed in. */
 export interface Visitor {
@@ -41,11 +42,13 @@ export class Visitors {
 
   /** Everybody with a passkey of this page. Throws if the list of people cannot be relied on. */
   async owners(): Promise<readonly PasskeyOwner[]> {
-    const [row] = await this.#database.rows<ListRow>(
-      `select p.list, p.signature, o.root_key from fleet.org o
-        join lateral (${NEWEST}) p on true where o.org = fleet.own_org()`,
+    const all = (await readList(this.#database))?.checked()
+    if (!all || arePeopleOver(all)) return []
+    return all.people.flatMap((person) =>
+      person.keys.flatMap((key) =>
+        key.kind === 'passkey' && key.origin === this.#origin ? [{ person, key }] : [],
+      ),
     )
-    return row ? this.#ownersIn(row) : []
   }
 
   /** Returns the value of the header that gives a browser its cookie. */
@@ -64,38 +67,19 @@ export class Visitors {
     const token = tokenIn(cookies)
     if (token === undefined) return undefined
     const session = digestOf(token)
-    const [row] = await this.#database.rows<ListRow & { passkey: string }>(
-      `select s.passkey, p.list, p.signature, o.root_key from fleet.page_session s
-        join fleet.org o on o.org = s.org join lateral (${NEWEST}) p on true
-        where s.org = fleet.own_org() and s.digest = $1 and s.expires > clock_timestamp()`,
+    const [row] = await this.#database.rows<{ passkey: string }>(
+      `select passkey from fleet.page_session
+        where org = fleet.own_org() and digest = $1 and expires > clock_timestamp()`,
       [session],
     )
-    const owner = row && this.#ownersIn(row).find(({ key }) => key.id === row.passkey)
+    const owner = row && (await this.owners()).find(({ key }) => key.id === row.passkey)
     return owner && { name: owner.person.name, role: owner.person.role, passkey: owner.key, session }
   }
 
   async end({ session }: Visitor, everywhere: boolean): Promise<void> {
     await this.#database.rows('select fleet.end_page_session($1, $2)', [session, everywhere])
   }
-
-  #ownersIn({ list, signature, root_key }: ListRow): readonly PasskeyOwner[] {
-    const all = peopleIn({ list, signature }, root_key)
-    if (arePeopleOver(all)) return []
-    return all.people.flatMap((person) =>
-      person.keys.flatMap((key) =>
-        key.kind === 'passkey' && key.origin === this.#origin ? [{ person, key }] : [],
-      ),
-    )
-  }
 }
-
-interface ListRow {
-  readonly list: string
-  readonly signature: string
-  readonly root_key: Buffer
-}
-
-const NEWEST = 'select list, signature from fleet.people where org = o.org order by version desc limit 1'
 
 /** Undefined if the cookie is there twice: another host below the same name may have set one of them. */
 function tokenIn(cookies = ''): string | undefined {

@@ -156,7 +156,8 @@ export class Shelf {
 
   /** Who has allowed it, if several people have to. Whether their signatures count is checked with the last one. */
   allowers(pending: Pending): readonly string[] {
-    return lookForVotes(this.folderOf(pending.id), pending, this.#seal()).votes.map(({ by }) => by)
+    const { votes } = lookForVotes(this.folderOf(pending.id), pending, this.#seal())
+    return [...new Set(votes.map(({ by }) => by))]
   }
 
   /** Adds the allow of one of several people. Returns all of them. */

@@ -96,7 +96,7 @@ export function lookForVotes(
   return { votes, next: MOST_ANSWERS + 1 }
 }
 
-/** Adds the allow of one of several people, unless they gave one before. Returns all there are. */
+/** Adds the allow of one of several people, unless they gave one with this key before. Returns all there are. */
 export function storeVote(
   folder: string,
   pending: Pending,
@@ -107,7 +107,8 @@ export function storeVote(
   try {
     for (;;) {
       const { votes, next } = lookForVotes(folder, pending, seal)
-      if (votes.some(({ by }) => by === vote.by)) return votes
+      if (votes.some(({ by, signature }) => by === vote.by && signature?.id === vote.signature?.id))
+        return votes
       if (next > MOST_ANSWERS)
         throw new Error(`${folder} holds ${MOST_ANSWERS} allows; find out who writes there`)
       if (linkUnlessThere(draft, votePath(folder, next))) return [...votes, vote]

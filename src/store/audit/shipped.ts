@@ -26,6 +26,8 @@ export interface Shipped extends Link {
   readonly epoch: number
   /** Whether the history broke, and that chain has not begun yet. */
   readonly isPending: boolean
+  /** The record that such a chain begins with, if it does not go on after the last one that was acknowledged. */
+  readonly from?: number
   readonly time: string
   /** The newest. */
   readonly breaks: readonly ShippingBreak[]
@@ -61,6 +63,7 @@ function shippedIn(path: string): Shipped | undefined {
       hash: text(fields.hash, 'hash'),
       time: text(fields.time, 'time'),
       breaks: listOf(shippingBreak)(fields.breaks, 'breaks'),
+      ...optional('from', fields.from, count, 'the file'),
       ...optional('failure', fields.failure, text, 'the file'),
     }
   } catch {

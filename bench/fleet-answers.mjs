@@ -74,7 +74,7 @@ class Machine {
     machine.member = member
     const place = { stateDir: join(home, 'state'), dataDir: home, approversFile: join(home, 'none') }
     machine.queue = new FileApprovals({ ...place, onTrouble: refuse })
-    const learnPeople = (sent) => fetchPeople(machine.client, member, home, sent)
+    const learnPeople = (sent) => fetchPeople(machine.client, member, { dataDir: home, sent })
     await learnPeople()
     const { client, queue } = machine
     machine.mirror = new Mirror({ client, queue, learnPeople, dataDir: home, onTrouble: refuse })

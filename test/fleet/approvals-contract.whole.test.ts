@@ -54,7 +54,8 @@ describe.runIf(hasPostgres)('through a fleet', () => {
     const { url } = listening
     const member = await joined(fleet, url, home, `m${made}`)
     const client = clientOf(member)
-    const learnPeople = (sent?: SignedPeople) => fetchPeople(client, member, home, sent)
+    const learnPeople = (sent?: SignedPeople) =>
+      fetchPeople(client, member, { dataDir: home, sent, now: () => START })
     await learnPeople()
     const clock = { now: START }
     const open = () => {

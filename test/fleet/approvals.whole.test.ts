@@ -92,7 +92,7 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
       now: () => Date.now() + clock.now,
       onTrouble,
     })
-    const learnPeople = (sent?: SignedPeople) => fetchPeople(client, member, home, sent)
+    const learnPeople = (sent?: SignedPeople) => fetchPeople(client, member, { dataDir: home, sent })
     await learnPeople()
     const onAnswer = async (_: unknown, { by, option }: { by: string; option: string }) =>
       void records.push(`${by}: ${option}`)

@@ -69,7 +69,7 @@ describe.runIf(hasPostgres)('an hour offline', () => {
     const answers: string[] = []
     const mirror = new Mirror({
       ...{ client, queue, dataDir: home },
-      learnPeople: () => fetchPeople(client, member, home),
+      learnPeople: () => fetchPeople(client, member, { dataDir: home }),
       onAnswer: async (pending, { by }) => void answers.push(`${pending.id} ${by}`),
     })
     const shipped = () => ship({ client, machine: member.machine, dataDir: home })
@@ -78,7 +78,7 @@ describe.runIf(hasPostgres)('an hour offline', () => {
       return queueApprover({ queue, project })(madeQuestion({ session, cwd: project }), over.signal)
     }
     const over = new AbortController()
-    await fetchPeople(client, member, home)
+    await fetchPeople(client, member, { dataDir: home })
     await event('before')
     await mirror.exchange(0)
     expect(await shipped()).toMatchObject({ records: 1 })

@@ -57,7 +57,7 @@ describe.runIf(hasPostgres)('questions on the page of a gateway', () => {
     const home = join(folder, `home-${made++}`)
     const member = await joined(fleet, page.url, home, `m${made}`)
     const client = clientOf(member)
-    const learnPeople = () => fetchPeople(client, member, home)
+    const learnPeople = () => fetchPeople(client, member, { dataDir: home })
     await learnPeople()
     const queue = new FileApprovals({
       stateDir: join(home, 'state'),

@@ -154,7 +154,7 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
     const home = join(folder, name)
     const member = await joined(fleet, served.url, home, name)
     const client = clientOf(member)
-    const learnPeople = () => fetchPeople(client, member, home)
+    const learnPeople = () => fetchPeople(client, member, { dataDir: home })
     await learnPeople()
     const queue = new FileApprovals({
       stateDir: join(home, 'state'),

@@ -66,7 +66,7 @@ describe.runIf(hasPostgres)('people of a fleet', () => {
     const member: Member = await joined(fleet, listening.url, home, `m${made}`)
     const fetch = async () => {
       const client = clientOf(member)
-      return fetchPeople(client, member, home).finally(() => client.close())
+      return fetchPeople(client, member, { dataDir: home }).finally(() => client.close())
     }
     return { member, home, fetch }
   }

@@ -14,9 +14,9 @@ import {
   policyPlace,
   readInForce,
 } from '../../files/fleet-policy.js'
+import { unfetched } from '../../files/root-fetches.js'
 import { ownShipped } from '../../store/audit/shipped.js'
 import { endOfPeople, readPeople } from '../../store/people.js'
-import { unfetched } from '../fleet/root-timer.js'
 import type { Finding } from './finding.js'
 
 /** `folder`: of the audit log. */

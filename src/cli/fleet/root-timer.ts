@@ -4,21 +4,15 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { localTime } from '../../core/base/time.js'
 import { callerEnv } from '../../files/caller.js'
-import type { FleetPlace } from '../../files/fleet-places.js'
-import { fetchedPath } from '../../files/fleet-policy.js'
 import { isFolder, namesIn } from '../../files/folder.js'
-import { lstatIfThere } from '../../files/if-there.js'
 import { placeWhole, removeIfThere } from '../../files/plain-file.js'
+import { isThere, TIMER, UNITS } from '../../files/root-fetches.js'
 import { checkRootsAlone } from '../../files/root-owned.js'
 import { realOf } from '../../files/within.js'
 
 /** Is there while systemd runs. */
 const RUNNING = '/run/systemd/system'
-/** Where an administrator puts units. */
-const UNITS = '/etc/systemd/system'
-const TIMER = 'carabiner-fleet.timer'
 const SERVICE = 'carabiner-fleet.service'
 
 export type TimerState =
@@ -69,45 +63,6 @@ export function removeTimer(): TimerState | undefined {
   }
   const why = stopping ?? (isRunning ? failureOf(['daemon-reload']) : undefined)
   return why === undefined ? { status: 'on' } : { status: 'failed', why, next }
-}
-
-// ---- when root has stopped ------------------------------------------------------------------------------------
-
-const MOST_MS = 3_600_000
-
-export interface Unfetched {
-  /** ISO-8601. */
-  readonly since: string
-  readonly text: string
-  /** A command to type. */
-  readonly fix: string
-}
-
-/** Undefined while root fetches, and where users fetch for themselves. A machine that has never fetched counts from joining. */
-export function unfetched({ binding, policy, marker }: FleetPlace): Unfetched | undefined {
-  if (!binding) return undefined
-  const last = (statsOf(fetchedPath(policy)) ?? statsOf(marker))?.mtimeMs
-  if (last === undefined || Date.now() - last <= MOST_MS) return undefined
-  const since = new Date(last).toISOString()
-  return {
-    since,
-    text: `root has not fetched the policy since ${localTime(since)}: only root can, and without news it expires`,
-    fix: isThere(join(UNITS, TIMER))
-      ? `sudo carabiner fleet ship   # fetches it, or says why not; systemctl status ${TIMER} says whether it runs`
-      : 'sudo carabiner fleet join   # lets root fetch it each minute; sudo carabiner fleet ship fetches it once',
-  }
-}
-
-function statsOf(path: string) {
-  try {
-    return lstatIfThere(path)
-  } catch {
-    return undefined
-  }
-}
-
-function isThere(path: string): boolean {
-  return statsOf(path) !== undefined
 }
 
 // ---- units ----------------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ function prepared(output: Output) {
       await output.complain([`carabiner: ${visible(textOf(error))}`])
     }
   }
-  const learnPeople = (sent?: SignedPeople) => telling(() => fetchPeople(client, member, dataHome(), sent))
+  const learnPeople = (sent?: SignedPeople) => telling(() => fetchPeople(client, member, { sent }))
   const learnPolicy = () =>
     telling(async () => {
       if (!mayFetchPolicy(member)) return

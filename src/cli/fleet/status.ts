@@ -8,6 +8,7 @@ import { fleetPolicies } from '../../files/fleet-bundles.js'
 import { type FleetPlace, fleetPlace } from '../../files/fleet-places.js'
 import { type InForce, policyPlace, readInForce } from '../../files/fleet-policy.js'
 import { dataHome } from '../../files/homes.js'
+import { unfetched } from '../../files/root-fetches.js'
 import { headsOf, logFolders, logId } from '../../fleet/machine/log-folders.js'
 import { localEnd } from '../../fleet/machine/log-lines.js'
 import type { LogBreak } from '../../fleet/machine/log-shipping.js'
@@ -23,7 +24,6 @@ import { DATABASE_VARIABLE, type Given, isAboutAll, memberOf, withGateway } from
 import { showFleetStatus } from './fleet-status.js'
 import { ADVISORY } from './join.js'
 import { policyText } from './policy/fetch.js'
-import { unfetched } from './root-timer.js'
 import { breakText, failureText } from './ship.js'
 
 interface Contact {

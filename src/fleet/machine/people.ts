@@ -19,15 +19,24 @@ import type { PeopleAnswer } from '../protocol.js'
 import type { GatewayClient } from './gateway-client.js'
 import type { Member } from './membership.js'
 
+export interface FetchOptions {
+  /** Default `dataHome()`. */
+  readonly dataDir?: string
+  /** The list, if it was sent with something else. */
+  readonly sent?: SignedPeople | undefined
+  /** Milliseconds since 1970. Default: the clock of this machine. */
+  readonly now?: () => number
+}
+
 /**
- * Returns the list that counts from now on: the one that was sent with something else, or else a new one. Undefined if the fleet has none. Throws if the gateway sends a list that the key
- * of the fleet did not sign, or an older one than this machine has had: the newer one stays. Throws also if nobody on it may allow any more.
+ * Returns the list that counts from now on. Undefined if the fleet has none. Throws if the gateway sends a list that the key
+ * of the fleet did not sign, or an older one than this machine has had: the newer one stays. Throws also if nobody on it may
+ * allow any more.
  */
 export async function fetchPeople(
   client: GatewayClient,
   member: Member,
-  dataDir?: string,
-  sent?: SignedPeople,
+  { dataDir, sent, now = Date.now }: FetchOptions = {},
 ): Promise<People | undefined> {
   const given = sent ?? (await client.ask<PeopleAnswer>('people')).people
   const known = knownPeople(member, dataDir)
@@ -39,7 +48,7 @@ export async function fetchPeople(
   const people = checkedPeople(list, member)
   if (known && people.version < known.version) throw behind(people.version, known)
   if (people.version !== known?.version || isRoots(member)) keep(list, member, dataDir)
-  checkMayAllow(people, member)
+  checkMayAllow(people, member, now())
   return people
 }
 

@@ -64,7 +64,7 @@ describe.runIf(hasPostgres)('through a fleet', () => {
         now: () => clock.now,
         onTrouble: () => {},
       })
-      const mirror = new Mirror({ client, queue, learnPeople, dataDir: home })
+      const mirror = new Mirror({ client, queue, learnPeople, dataDir: home, now: () => clock.now })
       return mirroredApprovals({ queue, mirror, url, people })
     }
     return { queue: open(), open, clock, isSigned: true }

@@ -27,6 +27,8 @@ export interface MirrorOptions {
   readonly learnPeople: (sent?: SignedPeople) => Promise<unknown>
   /** Default `dataHome()`. */
   readonly dataDir?: string
+  /** Milliseconds since 1970. Default: the clock of this machine. */
+  readonly now?: () => number
   /** Puts an answer that counts on record. */
   readonly onAnswer?: (pending: Pending, answer: GivenAnswer) => Promise<void>
   /** Told why an answer does not count. */
@@ -259,8 +261,9 @@ export class Mirror {
 
   /** A deny always counts, but nobody is named who did not sign it. */
   async #denier(pending: Pending, { option, by, signature }: FleetAnswer): Promise<string> {
+    const { dataDir, now } = this.#options
     try {
-      const { approvers = [], asker } = signersOf({ dataDir: this.#options.dataDir }) ?? {}
+      const { approvers = [], asker } = signersOf({ dataDir, ...(now && { now }) }) ?? {}
       if (!signature) return `${by} (not signed)`
       const challenge = challengeOf(pending, { option, nonce: signature.nonce, asker })
       return (await signerOf(signature, challenge, approvers)).name

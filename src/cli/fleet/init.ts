@@ -1,15 +1,14 @@
 // `fleet init`: prepares the database, and makes the key of the fleet. Safe to run again.
 
-import { chmodSync, existsSync, writeFileSync } from 'node:fs'
-import { textOf } from '../../core/base/errors.js'
+import { existsSync } from 'node:fs'
 import { callerPath } from '../../files/caller.js'
-import { newKeyPair, pemOf } from '../../files/ed25519.js'
 import { type Client, withOwner } from '../../fleet/database/connection.js'
 import { migrate } from '../../fleet/database/migrate.js'
 import { MIGRATIONS } from '../../fleet/database/migrations.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import { databaseUrl, type Given, orgOf, refusing } from './action.js'
+import { writtenKey } from './new-key.js'
 
 const ROLES = {
   fleet_gateway: 'appends what machines ship, for carabiner fleet serve',
@@ -62,20 +61,8 @@ async function keyOf(
         hint: 'Give --key FILE: the private key of the new one is written there.',
       },
     )
-  const pair = newKeyPair()
   // First the file: an organisation whose key nobody has could sign nothing.
-  try {
-    writeFileSync(file, pemOf(pair), { flag: 'wx', mode: 0o600 })
-    chmodSync(file, 0o600)
-  } catch (error) {
-    throw new Refusal(
-      'FLEET_UNUSABLE',
-      `The key of the fleet cannot be written to ${file}: ${textOf(error)}`,
-      {
-        hint: 'Give --key FILE, in a folder that is there and that you may write to.',
-      },
-    )
-  }
+  const pair = writtenKey(file, '--key')
   await client.query('insert into fleet.org (name, root_key) values ($1, $2)', [org, pair.publicKey])
   return { rootKey: pair.publicKey.toString('base64url'), isNew: true }
 }

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
-import { callerEnv, callerPath } from '../../files/caller.js'
+import { callerEnv } from '../../files/caller.js'
 import { type FleetPlace, fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
 import { tokenFrom } from '../../fleet/join-token.js'
 import { type GatewayClient, Refusal as GatewayRefusal } from '../../fleet/machine/gateway-client.js'
@@ -13,12 +13,13 @@ import { clientOf, joinFleet } from '../../fleet/machine/joining.js'
 import type { Member } from '../../fleet/machine/membership.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
 import { fetchPolicy } from '../../fleet/machine/policy.js'
-import { isLoopback, MACHINE_NAME } from '../../fleet/protocol.js'
+import { MACHINE_NAME } from '../../fleet/protocol.js'
 import type { Output } from '../output.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { asked, type Given } from './action.js'
+import { certificates, gatewayUrl } from './gateway-address.js'
 import { addTimer, type TimerState } from './root-timer.js'
 
 export const ADVISORY = 'advisory: this user can undo it, and so can an agent of this user'
@@ -28,7 +29,8 @@ export async function run({ options, words: [address], output }: Given): Promise
   const known = fleetPlace()
   if (known?.binding && isRoot && address === undefined && options.token === undefined)
     return setTimer(known, output)
-  const url = urlOf(address)
+  if (address === undefined) throw usage('Where is the gateway? Type carabiner fleet join URL --token TOKEN')
+  const url = gatewayUrl(address)
   const token = tokenFrom(options.token ?? '')
   if (!token)
     throw usage(
@@ -144,25 +146,6 @@ async function approversOf(client: GatewayClient, member: Member): Promise<reado
     return people.flatMap(({ name, role }) => (role === 'viewer' ? [] : [name]))
   } catch {
     return []
-  }
-}
-
-function urlOf(address: string | undefined): string {
-  if (address === undefined) throw usage('Where is the gateway? Type carabiner fleet join URL --token TOKEN')
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname)))
-    return url.href.replace(/\/$/, '')
-  throw usage(
-    `${JSON.stringify(address)} is not the address of a gateway`,
-    'It begins with https://; only on this machine itself http:// will do.',
-  )
-}
-
-function certificates(file: string): string {
-  try {
-    return readFileSync(callerPath(file), 'utf8')
-  } catch (error) {
-    throw usage(`--ca cannot be read: ${textOf(error)}`)
   }
 }
 

@@ -1,20 +1,23 @@
 // `fleet key`: makes the Ed25519 key with which a person signs answers, unless it is there, and prints its code for `fleet people add`.
 
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { textOf } from '../../core/base/errors.js'
 import { callerEnv, callerPath } from '../../files/caller.js'
-import { type KeyPair, keyPairFrom, newKeyPair, pemOf } from '../../files/ed25519.js'
+import { type KeyPair, keyPairFrom } from '../../files/ed25519.js'
 import { personCode } from '../../store/people.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
 import type { Given } from './action.js'
+import { writtenKey } from './new-key.js'
 import { PASSPHRASE_VARIABLE, personKeyFile } from './person-key.js'
 
 export async function run({ options, output }: Given): Promise<number> {
   const file = personKeyFile(options.out)
   const { [PASSPHRASE_VARIABLE]: passphrase } = callerEnv()
   const isNew = !existsSync(file)
-  const { key, encrypted } = isNew ? written(file, passphrase) : read(file, passphrase)
+  const { key, encrypted } = isNew
+    ? { key: writtenKey(file, '--out', passphrase), encrypted: Boolean(passphrase) }
+    : read(file, passphrase)
   const code = personCode({ kind: 'ed25519', publicKey: key.publicKey.toString('base64url') })
   return output.result({ file: callerPath(file), code, encrypted, new: isNew }, (paint) => [
     isNew
@@ -31,19 +34,6 @@ interface PersonalKey {
   readonly key: KeyPair
   /** Whether it needs a passphrase. */
   readonly encrypted: boolean
-}
-
-function written(file: string, passphrase: string | undefined): PersonalKey {
-  const key = newKeyPair()
-  try {
-    writeFileSync(file, pemOf(key, passphrase), { flag: 'wx', mode: 0o600 })
-    chmodSync(file, 0o600)
-    return { key, encrypted: Boolean(passphrase) }
-  } catch (error) {
-    throw new Refusal('FLEET_UNUSABLE', `The key cannot be written to ${file}: ${textOf(error)}`, {
-      hint: 'Give --out FILE, in a folder that is there and that you may write to.',
-    })
-  }
 }
 
 function read(file: string, passphrase: string | undefined): PersonalKey {

@@ -1,13 +1,11 @@
 // `fleet policy rotate`: a new key of the fleet takes the place of the old one, and both sign that.
 
-import { chmodSync, writeFileSync } from 'node:fs'
-import { textOf } from '../../../core/base/errors.js'
 import { shellQuoted } from '../../../effects/shell/shell-quoted.js'
 import { callerEnv, callerPath } from '../../../files/caller.js'
-import { type KeyPair, newKeyPair, pemOf } from '../../../files/ed25519.js'
 import { nextLines, shortPath } from '../../print/lines.js'
 import { Refusal, usage } from '../../refusal.js'
 import { again, type Given } from '../action.js'
+import { writtenKey } from '../new-key.js'
 import { PASSPHRASE_VARIABLE } from '../person-key.js'
 import { atSigningDesk, publish } from './desk.js'
 
@@ -22,7 +20,8 @@ export async function rotated(given: Given): Promise<number> {
         hint: 'carabiner fleet policy build FOLDER --out FILE makes a bundle, and publish FILE publishes it.',
       })
     const file = callerPath(out)
-    const fresh = writtenKey(file)
+    // First the file, and it stays: a fleet whose key nobody has could never change its signers again.
+    const fresh = writtenKey(file, '--out', callerEnv()[PASSPHRASE_VARIABLE])
     await publish({ ...desk, publisher: { ...publisher, key: fresh } }, { replaces: publisher.key })
     const key = fresh.publicKey.toString('base64url')
     return given.output.result({ file, key, root: state.rootVersion + 1 }, (paint) => [
@@ -32,18 +31,4 @@ export async function rotated(given: Given): Promise<number> {
       ...nextLines([again(`carabiner fleet policy list --key ${shellQuoted(out)}`, given)], paint),
     ])
   })
-}
-
-/** First the file, and it stays: a fleet whose key nobody has could never change its signers again. */
-function writtenKey(file: string): KeyPair {
-  const key = newKeyPair()
-  try {
-    writeFileSync(file, pemOf(key, callerEnv()[PASSPHRASE_VARIABLE]), { flag: 'wx', mode: 0o600 })
-    chmodSync(file, 0o600)
-    return key
-  } catch (error) {
-    throw new Refusal('FLEET_UNUSABLE', `The key cannot be written to ${file}: ${textOf(error)}`, {
-      hint: 'Give --out FILE, where no file is yet.',
-    })
-  }
 }

@@ -110,7 +110,7 @@ export function arePeopleOver({ until }: People, now: number = Date.now()): bool
 export function endOfPeople(people: People, now: number = Date.now()): string | undefined {
   const { until } = people
   if (Date.parse(until) > now + SOON_MS) return undefined
-  const ended = arePeopleOver(people, now) ? 'counts no longer since' : 'counts only until'
+  const ended = arePeopleOver(people, now) ? 'expired on' : 'expires on'
   return `the list of people who may allow calls in this fleet ${ended} ${localTime(until)}; an administrator renews it: carabiner fleet people renew`
 }
 

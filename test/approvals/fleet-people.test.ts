@@ -84,14 +84,14 @@ describe('a list of people', () => {
     const list = read(START)
     expect(Date.parse(list.until)).toBe(START + 30 * DAY)
     expect(endOfPeople(list, START + 23 * DAY - 1)).toBeUndefined()
-    expect(endOfPeople(list, START + 23 * DAY)).toMatch(/counts only until .* fleet people renew/)
+    expect(endOfPeople(list, START + 23 * DAY)).toMatch(/expires on .* fleet people renew/)
     expect(read(START + 30 * DAY - 1)).toEqual(list)
-    expect(() => read(START + 30 * DAY)).toThrow(/counts no longer since .* fleet people renew/)
+    expect(() => read(START + 30 * DAY)).toThrow(/expired on .* fleet people renew/)
     // Of two copies, the newer one counts, also if it is over: it may have removed somebody.
     const roots = { ...at.place, people: join(at.dataDir, 'root-people.json') }
     const over = signedPeople({ version: 2, people: [] }, root, START - 31 * DAY)
     writeFileSync(roots.people, JSON.stringify(over))
-    expect(() => readPeople(roots, at.rootKey, at.dataDir)).toThrow(/counts no longer/)
+    expect(() => readPeople(roots, at.rootKey, at.dataDir)).toThrow(/has expired|expired on/)
   })
 
   describe('with a clock that was set back', () => {
@@ -109,7 +109,7 @@ describe('a list of people', () => {
       policy(at.place, START + 30 * DAY - 1, at.rootKey)
       expect(read(START)).not.toThrow()
       policy(at.place, START + 30 * DAY, at.rootKey)
-      for (const back of [0, 60_000, DAY]) expect(read(START + 30 * DAY - back)).toThrow(/counts no longer/)
+      for (const back of [0, 60_000, DAY]) expect(read(START + 30 * DAY - back)).toThrow(/has expired|expired on/)
       // A file that cannot be read says nothing, and neither does that of another fleet.
       policy(at.place, START + 30 * DAY, newKeyPair().publicKey.toString('base64url'))
       expect(read(START)).not.toThrow()
@@ -268,11 +268,11 @@ describe('on a machine in a fleet', () => {
     const given = { option: 'Allow', by: 'ann', signature: sign(ann, pending) }
     expect(await at.queue.answer(pending.id, given)).toMatchObject({ status: 'answered' })
     clock.now = START + 30 * DAY
-    expect(() => at.queue.take(question)).toThrow(/counts no longer/)
-    expect(() => at.queue.raise(madeQuestion({ session: 'next' }), { project })).toThrow(/counts no longer/)
+    expect(() => at.queue.take(question)).toThrow(/has expired|expired on/)
+    expect(() => at.queue.raise(madeQuestion({ session: 'next' }), { project })).toThrow(/has expired|expired on/)
     // Setting the clock back a little brings nothing back.
     clock.now = START + 30 * DAY - 1000
-    expect(() => at.queue.take(question)).toThrow(/counts no longer/)
+    expect(() => at.queue.take(question)).toThrow(/has expired|expired on/)
     at.write({ version: 2, people: [person('ann', ann)] }, root, clock.now)
     expect(await at.queue.take(question)).toMatchObject({ decision: 'allow', by: 'ann' })
   })

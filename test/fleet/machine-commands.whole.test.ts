@@ -281,8 +281,8 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     expect(await findings()).not.toContain('fleet-people')
     expect((await type('fleet', 'status')).stdout).not.toContain('renew')
     for (const [version, days, words] of [
-      [2, 25, 'counts only until'],
-      [3, 31, 'counts no longer since'],
+      [2, 25, 'expires on'],
+      [3, 31, 'expired on'],
     ] as const) {
       await written(version, days)
       expect(await findings()).toContain('fleet-people')

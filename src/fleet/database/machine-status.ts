@@ -10,9 +10,9 @@ import { policyAfter, versionsIn } from './policy.js'
 export const TROUBLES = {
   broken: 'refuses every tool call, because its policy cannot be relied on',
   unguarded: 'has an agent that does not ask Carabiner',
-  silent: 'was not heard of',
+  silent: 'has not been heard from',
   behind: 'obeys an older policy',
-  unproven: 'has an agent that nobody proved to obey',
+  unproven: 'has an agent that was never proven to obey',
   clock: 'has a wrong clock',
   advisory: 'can be undone by its user',
 } as const

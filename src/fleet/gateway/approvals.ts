@@ -43,7 +43,7 @@ export async function peopleOf(database: Database): Promise<readonly Person[]> {
   if (list && arePeopleOver(list))
     throw new GatewayRefusal(
       'UNKNOWN_PERSON',
-      'The list of people counts no longer; an administrator renews it: carabiner fleet people renew',
+      'The list of people has expired; an administrator renews it: carabiner fleet people renew',
     )
   return list?.people ?? []
 }

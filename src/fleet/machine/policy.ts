@@ -240,7 +240,7 @@ class Fetching {
   async #asked(digest: string): Promise<string> {
     const { bundle } = await this.#client.ask<BundleAnswer>('bundle', { query: `digest=${digest}` })
     if (typeof bundle === 'string' && sha256(bundle) === digest) return bundle
-    throw unusable(`it has not the bundle ${digest}, or another one under this name`)
+    throw unusable(`it does not have the bundle ${digest}, or has another one under this name`)
   }
 }
 

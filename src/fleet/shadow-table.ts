@@ -44,12 +44,12 @@ const RULE = /\bThe rule (\S{1,100}) (?:forbids this|asks first|ends the turn)/g
 
 interface Counting {
   readonly row: Omit<ShadowRow, 'machines' | 'machineCount'>
-  readonly machines: ReadonlySet<string>
+  readonly machines: Set<string>
 }
 
 interface Trying {
-  readonly calls: number
-  readonly machines: ReadonlySet<string>
+  calls: number
+  readonly machines: Set<string>
 }
 
 export class ShadowTable {
@@ -86,10 +86,14 @@ export class ShadowTable {
   }
 
   #try(version: number, machine: string): void {
-    const before = this.#tried.get(version)
-    if (!before && this.#tried.size >= MOST_ROWS) return
-    const machines = new Set(before?.machines).add(machine)
-    this.#tried.set(version, { calls: (before?.calls ?? 0) + 1, machines })
+    let trying = this.#tried.get(version)
+    if (!trying) {
+      if (this.#tried.size >= MOST_ROWS) return
+      trying = { calls: 0, machines: new Set() }
+      this.#tried.set(version, trying)
+    }
+    trying.calls++
+    trying.machines.add(machine)
   }
 
   #count(
@@ -113,8 +117,7 @@ export class ShadowTable {
       changed: changed + (action === 'continue' ? 1 : 0),
       examples: examples.length < MOST_EXAMPLES ? [...examples, example] : examples,
     }
-    const machines = new Set(before?.machines).add(machine)
-    this.#rows.set(key, { row, machines })
+    this.#rows.set(key, { row, machines: (before?.machines ?? new Set<string>()).add(machine) })
   }
 
   /** The newest version first. */

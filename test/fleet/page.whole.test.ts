@@ -228,7 +228,7 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
 
     const all = await type(next('carabiner fleet status --database'))
     expect(all.out).toMatch(/^2 machines, \d as they should be; no policy is published/m)
-    const trusting = ['add guard', '', 'revoke guard', 'forget guard'].map((words) =>
+    const trusting = ['add guard', '--key', 'revoke guard', 'forget guard'].map((words) =>
       next(`carabiner fleet trust ${words}`.trim()),
     )
     const plugin = join(folder, '.amplifier', 'hooks', 'guard')

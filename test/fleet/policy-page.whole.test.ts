@@ -160,7 +160,7 @@ describe.runIf(hasPostgres)('docs/use/fleet-policy.md', () => {
     expect(await typed(fetch, 'ann')).toContain('version 1 is in force')
     expect(await type('carabiner fleet policy renew')).toMatchObject({
       code: 1,
-      out: expect.stringContaining('not one of a signer'),
+      out: expect.stringContaining('belongs to no signer'),
     })
     expect(await type('carabiner fleet token --key new-root.key')).toMatchObject({
       code: 1,

@@ -450,23 +450,31 @@ describe.runIf(hasPostgres)('shipping', () => {
       })
     })
 
-    it('nothing, and sends nothing twice, if only an answer got lost after a damaged line', async () => {
-      const one = await Machine.make()
-      one.write('a', 'b', 'c')
-      writeFileSync(one.segment, readFileSync(one.segment, 'utf8').replace('"session":"b"', '"session":"x"'))
-      const real = clientOf(one.member)
-      const ask = async (name: RouteName, options: { query?: string }) => {
-        const answer = await real.ask(name, options)
-        if (name === 'append' && options.query?.endsWith('epoch=2')) throw new Unavailable('lost')
-        return answer
-      }
-      await one.ship({ ask, close: () => real.close() } as unknown as GatewayClient)
-      expect(readShipped(one.log.place)).toMatchObject({ seq: 0, isPending: true, from: 3 })
-      expect(await one.ship()).toMatchObject({ records: 0, breaks: [] })
-      expect(await one.there()).toEqual(['1:a', '2:c'])
-      expect(await one.evidence()).toEqual(['damaged'])
-      expect(readShipped(one.log.place)).toMatchObject({ seq: 3, isPending: false })
-    })
+    it.each(['an answer', 'a request'])(
+      'nothing, and sends nothing twice, if only %s got lost after a damaged line',
+      async (what) => {
+        const one = await Machine.make()
+        one.write('a', 'b', 'c')
+        writeFileSync(
+          one.segment,
+          readFileSync(one.segment, 'utf8').replace('"session":"b"', '"session":"x"'),
+        )
+        const real = clientOf(one.member)
+        const ask = async (name: RouteName, options: { query?: string }) => {
+          const isLost = name === 'append' && options.query?.endsWith('epoch=2')
+          if (isLost && what === 'a request') throw new Unavailable('lost')
+          const answer = await real.ask(name, options)
+          if (isLost) throw new Unavailable('lost')
+          return answer
+        }
+        await one.ship({ ask, close: () => real.close() } as unknown as GatewayClient)
+        expect(readShipped(one.log.place)).toMatchObject({ seq: 0, isPending: true, from: 3 })
+        expect(await one.ship()).toMatchObject({ records: what === 'an answer' ? 0 : 1, breaks: [] })
+        expect(await one.there()).toEqual(['1:a', '2:c'])
+        expect(await one.evidence()).toEqual(['damaged'])
+        expect(readShipped(one.log.place)).toMatchObject({ seq: 3, isPending: false })
+      },
+    )
 
     it('a record that the server replaced behind the back of this machine', async () => {
       const one = await Machine.make()

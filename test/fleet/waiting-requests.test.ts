@@ -1,12 +1,13 @@
 // Requests that wait at a gateway: few of each machine, and none keeps what it was sent.
 
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { Bells } from '../../src/fleet/gateway/bells.js'
 import { type GatewayRequest, read } from '../../src/fleet/gateway/request.js'
 
 const LONG = 60_000
 
-it('the oldest of too many requests of one machine is answered at once, and those of others wait', async () => {
+it('more than sixteen requests of one machine wait for a while, and no others are sent away for them', async () => {
+  vi.useFakeTimers()
   const bells = new Bells()
   const done: string[] = []
   const wait = (machine: string, name: string) => {
@@ -16,15 +17,18 @@ it('the oldest of too many requests of one machine is answered at once, and thos
       waiter.end()
     })
   }
-  const other = wait('quiet', 'quiet')
-  const all = Array.from({ length: 40 }, (_, i) => wait('loud', String(i)))
-  await Promise.all(all.slice(0, 24))
-  expect(done).toEqual(Array.from({ length: 24 }, (_, i) => String(i)))
-  bells.ring('quiet')
-  await other
-  expect(done.slice(24)).toEqual(['quiet'])
+  const names = Array.from({ length: 40 }, (_, i) => String(i))
+  const all = [wait('quiet', 'quiet'), ...names.map((name) => wait('loud', name))]
+  await vi.advanceTimersByTimeAsync(4999)
+  expect(done).toEqual([])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(done).toEqual(names.slice(16))
   bells.ring('loud')
+  await vi.advanceTimersByTimeAsync(0)
+  expect(done).toEqual([...names.slice(16), ...names.slice(0, 16)])
+  bells.ring('quiet')
   await Promise.all(all)
+  vi.useRealTimers()
 })
 
 it('a request that was read keeps no body', () => {

@@ -64,7 +64,9 @@ export function again(
   taken: readonly (typeof KEPT)[number][] = KEPT,
 ): string {
   const { database } = options
-  const url = database && URL.canParse(database) && new URL(database).password === '' ? database : 'URL'
+  const address = database && URL.canParse(database) ? new URL(database) : undefined
+  const isOpen = address?.password === '' && !address.searchParams.has('password')
+  const url = (isOpen ? database : undefined) ?? 'URL'
   const kept = taken.flatMap((name) => {
     const value = options[name]
     return value === undefined || line.includes(` --${name} `) ? [] : optionOf(`--${name}`, value)

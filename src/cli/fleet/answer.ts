@@ -61,7 +61,7 @@ function told(result: GiveResult, { id, name }: FleetQuestion, decision: 'allow'
       return `${id}: your allow counts; ${result.more} more must allow it`
     case 'too-late':
       throw new Refusal('FLEET_REFUSED', `${firstWords(result, name)} has answered ${id} already`, {
-        hint: 'The first answer counts. If the agent tries again after that, a new question is asked.',
+        hint: 'The first answer counts. An allow is used once; a deny holds until the question expires.',
       })
     case 'expired':
       throw new Refusal('FLEET_REFUSED', `${id} has expired`, {

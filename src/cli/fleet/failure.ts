@@ -76,7 +76,9 @@ function hintFor(error: unknown): string {
     HINTS[code] ??
     (SQLSTATE.test(code)
       ? 'The log of PostgreSQL may say more.'
-      : 'Check its address, and that PostgreSQL runs there.')
+      : textOf(error).startsWith('SASL: ')
+        ? 'The server wants a password: postgresql://USER:PASSWORD@HOST/NAME.'
+        : 'Check its address, and that PostgreSQL runs there.')
   )
 }
 

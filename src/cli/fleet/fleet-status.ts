@@ -7,6 +7,7 @@ import type { Database } from '../../fleet/database/connection.js'
 import {
   type FleetStatus,
   fleetStatus,
+  isMinor,
   type MachineStatus,
   TROUBLES,
 } from '../../fleet/database/machine-status.js'
@@ -43,7 +44,7 @@ async function endOf(database: Database): Promise<string | undefined> {
 
 function lines({ machines, rollout }: FleetStatus, paint: Paint): readonly string[] {
   if (machines.length === 0) return ['no machines']
-  const well = machines.filter(({ troubles }) => troubles.length === 0)
+  const well = machines.filter(({ troubles }) => troubles.every(({ kind }) => isMinor(kind)))
   return [
     `${counted(machines.length, 'machine')}, ${well.length} as they should be${rollout === undefined ? '; no policy is published' : `; roll-out ${rollout}`}`,
     ...machines.flatMap((one) => machineLines(one, paint)),
@@ -63,7 +64,7 @@ function machineLines(
     `${visibleName(name)}: seen ${localTime(seen)}${version}${shadow}${signed}${own}`,
     ...(report && others.length > 0 ? [`  reported by ${[report, ...others].map(reporter).join(', ')}`] : []),
     ...troubles.map(({ kind, detail }) => {
-      const word = kind === 'advisory' ? paint.yellow(kind) : paint.red(kind)
+      const word = isMinor(kind) ? paint.yellow(kind) : paint.red(kind)
       return `  ${word}: ${TROUBLES[kind]}: ${visible(detail)}`
     }),
   ]

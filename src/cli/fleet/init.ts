@@ -30,7 +30,7 @@ export async function run({ options, output }: Given): Promise<number> {
   const version = MIGRATIONS.at(-1)?.version ?? 0
   const document = { version, applied, org, rootKey, ...(isNew && { key: file }), roles: ROLES }
   return output.result(document, (paint) => [
-    `the database has version ${version}${applied.length === 0 ? ', as before' : ''}; organisation ${org}`,
+    `the tables have version ${version}${applied.length === 0 ? ', as before' : ''}; organisation ${org}`,
     `  public key of the fleet: ${rootKey}`,
     ...(isNew
       ? [`  its private key is ${shortPath(file)}: keep it away from the database, it signs checkpoints`]

@@ -7,6 +7,7 @@ import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { callerEnv } from '../../files/caller.js'
 import { type FleetPlace, fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
+import type { InForce } from '../../files/fleet-policy.js'
 import { tokenFrom } from '../../fleet/join-token.js'
 import { type GatewayClient, Refusal as GatewayRefusal } from '../../fleet/machine/gateway-client.js'
 import { clientOf, joinFleet } from '../../fleet/machine/joining.js'
@@ -20,6 +21,7 @@ import type { Paint } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { asked, type Given } from './action.js'
 import { certificates, gatewayUrl } from './gateway-address.js'
+import { policyText } from './policy/fetch.js'
 import { addTimer, type TimerState } from './root-timer.js'
 
 export const ADVISORY = 'advisory: this user can undo it, and so can an agent of this user'
@@ -27,8 +29,8 @@ export const ADVISORY = 'advisory: this user can undo it, and so can an agent of
 export async function run({ options, words: [address], output }: Given): Promise<number> {
   const isRoot = process.geteuid?.() === 0
   const known = fleetPlace()
-  if (known?.binding && isRoot && address === undefined && options.token === undefined)
-    return setTimer(known, output)
+  const isOnlyTimer = address === undefined && options.token === undefined && !options['no-timer']
+  if (known?.binding && isRoot && isOnlyTimer) return setTimer(known, output)
   if (address === undefined) throw usage('Where is the gateway? Type carabiner fleet join URL --token TOKEN')
   const url = gatewayUrl(address)
   const token = tokenFrom(options.token ?? '')
@@ -61,12 +63,13 @@ export async function run({ options, words: [address], output }: Given): Promise
       }),
     ),
   )
-  const { approvers, problem } = await firstNews(member)
+  const { approvers, policy, problem } = await firstNews(member)
   const timer = place.binding && !options['no-timer'] ? addTimer() : undefined
   const { machine } = member
   const document = {
     ...{ machine, name, url, binding: place.binding, marker: place.marker, approvers },
     ...(timer && { timer }),
+    ...(problem !== undefined && { problem }),
   }
   return output.result(document, (paint) => [
     `${visibleName(name)} is in the fleet at ${url}`,
@@ -80,6 +83,7 @@ export async function run({ options, words: [address], output }: Given): Promise
     approvers.length > 0
       ? `  may allow its calls, signed: ${approvers.map(visibleName).join(', ')}`
       : `  ${paint.yellow('nobody may allow its calls yet')}: carabiner fleet people add adds people, and carabiner fleet ship learns it`,
+    ...(policy ? [`  policy: ${policyText(policy)}`] : []),
     ...(problem === undefined
       ? []
       : [`  ${paint.yellow('the policy was not fetched')}: ${visible(problem)}`]),
@@ -123,15 +127,19 @@ async function writing<T>({ binding, marker }: FleetPlace, work: () => Promise<T
   }
 }
 
-/** Shipping learns it later if it cannot be had now. `problem`: why the policy was not fetched, where only root can. */
-async function firstNews(
-  member: Member,
-): Promise<{ readonly approvers: readonly string[]; readonly problem?: string }> {
+interface News {
+  readonly approvers: readonly string[]
+  readonly policy?: InForce
+  readonly problem?: string
+}
+
+/** Shipping learns it later if it cannot be had now. `problem`: why the policy was not fetched. */
+async function firstNews(member: Member): Promise<News> {
   const client = clientOf(member)
   const approvers = await approversOf(client, member)
   try {
-    if (member.place.binding) await fetchPolicy(client, member)
-    return { approvers }
+    const { inForce } = await fetchPolicy(client, member)
+    return { approvers, ...(inForce && { policy: inForce }) }
   } catch (error) {
     const isOlder = error instanceof GatewayRefusal && error.code === 'UNKNOWN_ROUTE'
     return { approvers, ...(!isOlder && { problem: textOf(error) }) }

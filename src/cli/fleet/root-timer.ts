@@ -55,13 +55,14 @@ export function removeTimer(): TimerState | undefined {
   if (!paths.some(isThere)) return undefined
   const next = `sudo systemctl disable --now ${TIMER}; sudo rm -f ${paths.join(' ')}; sudo systemctl daemon-reload`
   const isRunning = isFolder(RUNNING)
-  const stopping = isRunning ? failureOf(['disable', '--now', TIMER], ['stop', SERVICE]) : undefined
+  const disabling = isRunning ? failureOf(['disable', '--now', TIMER]) : undefined
+  const stopping = isRunning ? failureOf(['stop', SERVICE]) : undefined
   try {
     for (const path of paths) removeIfThere(path)
   } catch (error) {
     return { status: 'failed', why: textOf(error), next }
   }
-  const why = stopping ?? (isRunning ? failureOf(['daemon-reload']) : undefined)
+  const why = disabling ?? stopping ?? (isRunning ? failureOf(['daemon-reload']) : undefined)
   return why === undefined ? { status: 'on' } : { status: 'failed', why, next }
 }
 

@@ -31,6 +31,8 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
   const port = portOf(options.port)
   const origin = pageOf(options.page)
   const told = webhookOf(options, origin)
+  if (tls && origin?.startsWith('http:'))
+    throw usage('--page must begin with https:// where the gateway has a certificate')
   const url = databaseUrl(options)
   const org = orgOf(options)
   const tell = (text: string) => void output.complain([`carabiner: ${visible(text)}`])

@@ -43,6 +43,6 @@ function ownShadows(since: Date, version: number | undefined): ShadowTable {
   const table = new ShadowTable(version)
   const filter = filterOf({ since: since.toISOString(), kind: 'fire' })
   for (const folder of logFolders(dataHome()))
-    for (const entry of readEntries(folder, { newestFirst: true, filter })) table.add('this machine', entry)
+    for (const entry of readEntries(folder, { newestFirst: true, filter })) table.add('here', entry)
   return table
 }

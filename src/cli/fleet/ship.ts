@@ -63,17 +63,16 @@ async function once(output: Output): Promise<number> {
   const { client, options, learnPeople, learnPolicy, report } = prepared(output)
   try {
     const shipReport = await asked(async () => {
-      await learnPeople()
-      await learnPolicy()
+      const hasNews = [await learnPeople(), await learnPolicy()].every(Boolean)
       await report()
       const shipped = await ship(options)
       const mirror = await openMirror(client, learnPeople, output)
       // The second time, there may be answers to what was sent the first time, and uses of those.
       if ((await mirror.exchange(0)) > 0) await mirror.exchange(0)
-      return shipped
+      return { ...shipped, hasNews }
     })
     await tellFailures(shipReport, output)
-    const isWell = shipReport.breaks.length + shipReport.failures.length === 0
+    const isWell = shipReport.hasNews && shipReport.breaks.length + shipReport.failures.length === 0
     return await output.result(shipReport, () => [reportLine(shipReport)], isWell ? EXIT.ok : EXIT.failed)
   } finally {
     client.close()
@@ -89,12 +88,14 @@ function prepared(output: Output) {
       '  both sides keep the evidence, and shipping goes on in a new chain',
     ])
   /** A list or a policy that does not count is told, and keeps no record from being shipped. */
-  const telling = async (work: () => Promise<unknown>) => {
+  const telling = async (work: () => Promise<unknown>): Promise<boolean> => {
     try {
       await work()
+      return true
     } catch (error) {
       if (error instanceof Unreachable || error instanceof Refusal) throw error
       await output.complain([`carabiner: ${visible(textOf(error))}`])
+      return false
     }
   }
   const learnPeople = (sent?: SignedPeople) => telling(() => fetchPeople(client, member, { sent }))

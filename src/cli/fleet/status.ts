@@ -89,7 +89,7 @@ export async function run(given: Given): Promise<number> {
       ...logLines(logs, paint),
       ...(callerEnv()[DATABASE_VARIABLE] === undefined
         ? []
-        : nextLines(['carabiner fleet status --org main   # all machines'], paint)),
+        : nextLines([`carabiner fleet status --database "$${DATABASE_VARIABLE}"   # all machines`], paint)),
     ],
     ok ? EXIT.ok : EXIT.failed,
   )

@@ -6,7 +6,7 @@ import type { Database } from '../../fleet/database/connection.js'
 import { newToken, secretDigest, tokenText } from '../../fleet/join-token.js'
 import { timeOf } from '../../store/audit/filter.js'
 import { chosen } from '../command.js'
-import { columns } from '../print/lines.js'
+import { columns, nextLines } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
 import { type Given, withDatabase } from './action.js'
 import { checkRootKey, rootKeyIn } from './root-key.js'
@@ -68,9 +68,13 @@ async function made(
   )
   const expires = row?.expires.toISOString() ?? ''
   const text = tokenText(token)
-  return output.result({ token: text, id: token.id, expires }, () => [
+  return output.result({ token: text, id: token.id, expires }, (paint) => [
     text,
     `  for one machine, until ${localTime(expires)}; it is shown only now`,
+    ...nextLines(
+      ['carabiner fleet join URL --token TOKEN   # on the machine, with the address of the gateway'],
+      paint,
+    ),
   ])
 }
 
@@ -95,9 +99,9 @@ async function listed(database: Database, { output }: Given): Promise<number> {
   return output.result({ tokens }, () =>
     tokens.length === 0
       ? ['no tokens']
-      : columns(tokens.map(({ id, state, by, expires }) => [id, state, `by ${by}`, localTime(expires)])).map(
-          (row) => row.join('  '),
-        ),
+      : columns(
+          tokens.map(({ id, state, by, expires }) => [id, state, `by ${by}`, `until ${localTime(expires)}`]),
+        ).map((row) => row.join('  ')),
   )
 }
 

@@ -200,7 +200,8 @@ export function lossOfName(
     : `the machine ${name} is listed under another name, ${found}`
 }
 
-const OTHER_FOLDER = 'Give --out FOLDER, the folder in which you keep all checkpoints.'
+const OTHER_FOLDER =
+  'Give --out FOLDER, the folder in which you keep all checkpoints, and put earlier ones there, too.'
 const LOOK = 'carabiner fleet audit verify --checkpoint FOLDER lists all that is missing or changed.'
 
 /**

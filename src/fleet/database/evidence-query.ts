@@ -13,7 +13,7 @@ export interface FleetEvidence {
   /** The hash that the gateway had, and the one that the machine had. */
   readonly held?: string
   readonly sent?: string
-  /** The record that did not fit, if it was sent. Third-party text. */
+  /** The record that did not fit, if it was sent and one machine was asked for. Third-party text. */
   readonly line?: string
   readonly at: string
 }
@@ -39,7 +39,7 @@ const MOST_OF_ONE = 1000
 
 export async function evidenceOf(database: Database, machine?: string): Promise<EvidenceFound> {
   const rows = await database.rows<Row>(
-    `${TURNS} select name as machine, log, epoch as chain, kind, seq, held, sent, line, at
+    `${TURNS} select name as machine, log, epoch as chain, kind, seq, held, sent, case when $1::text is null then null else line end as line, at
       from placed where place <= $2 order by evidence desc`,
     [machine ?? null, machine === undefined ? MOST : MOST_OF_ONE],
   )
@@ -48,9 +48,10 @@ export async function evidenceOf(database: Database, machine?: string): Promise<
       where v.org = fleet.own_org() and ($1::text is null or m.name = $1) group by m.name order by m.name`,
     [machine ?? null],
   )
-  const listed = (name: string) => rows.filter((row) => row.machine === name).length
+  const listed = new Map<string, number>()
+  for (const { machine: name } of rows) listed.set(name, (listed.get(name) ?? 0) + 1)
   const hidden = counts.flatMap(({ name, count }) => {
-    const more = count - listed(name)
+    const more = count - (listed.get(name) ?? 0)
     return more > 0 ? [[name, more] as const] : []
   })
   return { evidence: rows.map(evidenceIn), hidden: Object.fromEntries(hidden) }

@@ -14,10 +14,16 @@ export const TROUBLES = {
   behind: 'obeys an older policy',
   unproven: 'has an agent that was never proven to obey',
   clock: 'has a wrong clock',
+  history: 'has a log whose history broke',
   advisory: 'can be undone by its user',
 } as const
 
 export type Trouble = keyof typeof TROUBLES
+
+/** People should know it, and nobody has to mend it: what is past stays so, and being advisory is a choice. */
+export function isMinor(kind: Trouble): boolean {
+  return kind === 'history' || kind === 'advisory'
+}
 
 const ORDER = Object.keys(TROUBLES) as readonly Trouble[]
 
@@ -46,7 +52,7 @@ export interface FleetStatus {
   /** The newest roll-out, if there is a policy. */
   readonly rollout?: number
   readonly machines: readonly MachineStatus[]
-  /** Whether nothing is wrong that the fleet could have prevented: being advisory is a choice. */
+  /** Whether nothing is wrong that somebody has to mend. */
   readonly ok: boolean
 }
 
@@ -63,6 +69,8 @@ interface Row {
   readonly machine: string
   readonly name: string
   readonly seen: Date
+  /** How often the history of a log broke. */
+  readonly breaks: number
   readonly report: unknown
   readonly at: Date | null
 }
@@ -74,14 +82,15 @@ interface Reported {
 
 export async function fleetStatus(database: Database, now: number = Date.now()): Promise<FleetStatus> {
   const rows = await database.rows<Row>(
-    `select m.machine, m.name, m.seen, r.report, r.at from fleet.machine m
+    `select m.machine, m.name, m.seen, r.report, r.at,
+      (select count(*)::int from fleet.evidence e where e.org = m.org and e.machine = m.machine) as breaks from fleet.machine m
       left join fleet.machine_report r on r.org = m.org and r.machine = m.machine
       where m.org = fleet.own_org() and m.retired is null order by m.name, m.machine, r.at desc`,
   )
   const wanted = wantedIn(await policyAfter(database))
   const rollout = wanted?.version
   const machines = [...grouped(rows).values()].map((its) => statusOf(its, wanted, now)).sort(byTrouble)
-  const ok = machines.every(({ troubles }) => troubles.every(({ kind }) => kind === 'advisory'))
+  const ok = machines.every(({ troubles }) => troubles.every(({ kind }) => isMinor(kind)))
   return { ...(rollout !== undefined && { rollout }), machines, ok }
 }
 
@@ -154,7 +163,7 @@ function grouped(rows: readonly Row[]): ReadonlyMap<string, readonly [Row, ...Ro
 
 /** `rows`: of one machine, the newest report first. */
 function statusOf(rows: readonly [Row, ...Row[]], wanted: Wanted | undefined, now: number): MachineStatus {
-  const [{ machine, name, seen }] = rows
+  const [{ machine, name, seen, breaks }] = rows
   const reported = rows.flatMap(reportedIn).filter(({ at }, i) => i === 0 || now - at.getTime() <= REPORT_MS)
   const [newest, ...others] = reported
   const report = newest?.report
@@ -164,6 +173,7 @@ function statusOf(rows: readonly [Row, ...Row[]], wanted: Wanted | undefined, no
     ...silence(seen, rows.length, report, now),
     ...claims(reported.map((one) => one.report)),
     ...(behind === undefined ? [] : [{ kind: 'behind' as const, detail: behind }]),
+    ...history(name, breaks),
     ...(ahead !== undefined && Math.abs(ahead) > WRONG_CLOCK_S ? [clock(ahead)] : []),
   ].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
   return {
@@ -198,6 +208,12 @@ function silence(
     ]
   if (kept < MOST_REPORTS) return []
   return [{ kind: 'silent', detail: `it has ${MOST_REPORTS} users; reports of more are not kept` }]
+}
+
+function history(name: string, breaks: number): readonly TroubleFound[] {
+  if (breaks === 0) return []
+  const times = breaks === 1 ? 'once' : `${breaks} times`
+  return [{ kind: 'history', detail: `${times}; carabiner fleet audit evidence --machine ${name}` }]
 }
 
 function clock(ahead: number): TroubleFound {

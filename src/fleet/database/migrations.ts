@@ -15,6 +15,7 @@ import { sql as rejected } from './migrations/0012-rejected.js'
 import { sql as telling } from './migrations/0013-telling.js'
 import { sql as userReports } from './migrations/0014-user-reports.js'
 import { sql as nothingLost } from './migrations/0015-nothing-lost.js'
+import { sql as shadows } from './migrations/0016-shadows.js'
 
 export interface Migration {
   readonly version: number
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, name: 'telling', sql: telling },
   { version: 14, name: 'user-reports', sql: userReports },
   { version: 15, name: 'nothing-lost', sql: nothingLost },
+  { version: 16, name: 'shadows', sql: shadows },
 ]

@@ -5,6 +5,8 @@ import { ShadowTable } from '../shadow-table.js'
 import type { Database } from './connection.js'
 
 const PAGE = 500
+/** A machine may send lines of 8 MiB, and a page of those would fill the memory. No event of a hook is so long. */
+const LONGEST_LINE = 256 * 1024
 
 interface Row {
   /** As PostgreSQL has it, with microseconds. */
@@ -45,7 +47,7 @@ export async function shadowsIn(
         join fleet.chain c on c.chain = r.chain and c.org = r.org
         join fleet.machine m on m.org = c.org and m.machine = c.machine
         where r.org = fleet.own_org() and r.at >= $1 and r.kind in ('fire', '${UNREADABLE}')
-          and position('"fleet@' in r.line) > 0 ${after}
+          and position('"fleet@' in r.line) > 0 and octet_length(r.line) <= ${LONGEST_LINE} ${after}
         order by r.at desc, r.chain desc, r.seq desc limit ${most}`,
       [since, ...(last ? [last.at, last.chain, last.seq] : [])],
     )

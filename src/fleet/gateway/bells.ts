@@ -5,8 +5,9 @@ import { CHANNEL } from '../database/approvals.js'
 import type { Database } from '../database/connection.js'
 import { MOST_WAIT_S } from '../protocol.js'
 
-/** Each user of a machine waits once or twice. The oldest looks at once when there are more. */
+/** Each user of a machine waits once or twice. */
 const MOST_OF_MACHINE = 16
+const WAIT_OF_MORE_MS = 5000
 
 export class Bells {
   readonly #waiting = new Map<string, Set<() => void>>()
@@ -65,15 +66,12 @@ export class Bells {
       wake = resolve
     })
     const waiters = this.#waiting.get(machine) ?? new Set()
-    const [oldest] = waiters
-    if (oldest && waiters.size >= MOST_OF_MACHINE) {
-      waiters.delete(oldest)
-      oldest()
-    }
-    this.#waiting.set(machine, waiters.add(wake))
+    // One more waits for a while and hears no bell. Without a wait it would ask again at once.
+    const isOne = waiters.size < MOST_OF_MACHINE
+    if (isOne) this.#waiting.set(machine, waiters.add(wake))
     return {
       rung: async (ms, signal) => {
-        const timer = setTimeout(wake, ms)
+        const timer = setTimeout(wake, isOne ? ms : Math.min(ms, WAIT_OF_MORE_MS))
         signal.addEventListener('abort', wake, { once: true })
         await rang
         clearTimeout(timer)

@@ -100,7 +100,7 @@ export class LogShipping {
       return this.#tell(found, { ...next, after: this.#goingOn(shipped, end) })
     }
     if (shipped && shipped.epoch > epoch) {
-      if (shipped.isPending) return { ...next, after: this.#goingOn(shipped, end) }
+      if (shipped.isPending) return { ...next, after: this.#goingOn(shipped, end), from: shipped.from }
       return this.#tell(behind(shipped, START), next)
     }
     if (shipped && shipped.seq > head.seq)

@@ -2,7 +2,7 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../../core/base/errors.js'
-import { visible } from '../../core/base/text.js'
+import { cutText, visible } from '../../core/base/text.js'
 import { effectOf } from '../../core/verdict/approval.js'
 import { challengeOf, signerOf } from '../../store/approvals/signature.js'
 import type { AnswerResult, Approvals, GivenAnswer, Pending } from '../../store/approvals.js'
@@ -255,7 +255,7 @@ export class Mirror {
   /** A question that is not over stays open, so that somebody else may answer it. */
   #reject({ id, place, by }: FleetAnswer, why: string, isOver = false): void {
     this.#trouble(`the answer of ${by} to ${id} does not count: ${why}`)
-    const rejected = { id, place, why: visible(why).slice(0, LONGEST_WHY) }
+    const rejected = { id, place, why: cutText(visible(why), LONGEST_WHY, '…') }
     if (!isOver) this.#rejected = [...this.#rejected, rejected]
   }
 

@@ -190,7 +190,10 @@ export function publication(
   const state = rows.length === 0 ? undefined : verified(models, rows, rootKey)
   if (state) checkNoJump(state)
   const signers = signersAfter(publisher, state, change)
-  if (!signerOf(signers, key)) throw new Error('the key is not one of a signer of this policy')
+  if (!signerOf(signers, key))
+    throw new Error(
+      'the key belongs to no signer of this policy; after a rotation, give --key with the new key',
+    )
   const root = rootRow(publisher, state, change)
   const targets = targetsRow(publisher, state, signers, change)
   const rollout = rolloutText(change.rollout ?? rolloutOf(state))

@@ -11,7 +11,7 @@ export async function tufModels(): Promise<Models> {
     return module.default ?? module
   } catch (error) {
     throw new Error(
-      `the policy of a fleet needs the package @tufjs/models (${textOf(error)}); install it where Carabiner is installed: npm install -g @tufjs/models`,
+      `the policy of a fleet needs the package @tufjs/models (${textOf(error).split('\n')[0]}); install it where Carabiner is installed: npm install -g @tufjs/models`,
       { cause: error },
     )
   }

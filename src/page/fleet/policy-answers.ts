@@ -4,7 +4,7 @@
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import type { Database } from '../../fleet/database/connection.js'
-import { fleetStatus, type MachineStatus, TROUBLES } from '../../fleet/database/machine-status.js'
+import { fleetStatus, isMinor, type MachineStatus, TROUBLES } from '../../fleet/database/machine-status.js'
 import { bundleText, firstRootKey, policyAfter, versionsIn } from '../../fleet/database/policy.js'
 import { shadowsIn } from '../../fleet/database/shadow-query.js'
 import { bundleIn } from '../../fleet/policy/bundle.js'
@@ -144,7 +144,7 @@ function stateView({ machine, name, seen, report, troubles }: MachineStatus): Ma
     troubles: troubles.map(({ kind, detail }) => ({
       kind,
       text: line(`${TROUBLES[kind]}: ${detail}`),
-      isBad: kind !== 'advisory',
+      isBad: !isMinor(kind),
     })),
   }
 }

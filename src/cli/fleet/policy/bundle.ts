@@ -113,7 +113,9 @@ export async function signed(given: Given): Promise<number> {
         [
           missing > 0
             ? missingText(missing, file)
-            : again(`carabiner fleet policy publish ${shellQuoted(file)}`, given),
+            : signerOf(desk.signers, desk.publisher.key, 'rollout')
+              ? again(`carabiner fleet policy publish ${shellQuoted(file)}`, given)
+              : `Send both files to somebody with the role rollout, who types: carabiner fleet policy publish ${shellQuoted(file)}`,
         ],
         paint,
       ),
@@ -135,7 +137,7 @@ function checkSigner({ publisher, signers }: SigningDesk): void {
 }
 
 function missingText(missing: number, file: string): string {
-  return `Send both files to ${counted(missing, 'more signer')}, who type: carabiner fleet policy sign ${file} --key THEIR-KEY`
+  return `Send both files to ${counted(missing, 'more signer')}, who type: carabiner fleet policy sign ${shellQuoted(file)} --key THEIR-KEY --root-key KEY (KEY is what carabiner fleet init printed)`
 }
 
 function signatures({ publisher, state, signers }: SigningDesk, bundle: Bundle, file: string): SignedTargets {
@@ -176,7 +178,11 @@ export async function published(given: Given): Promise<number> {
   const { ring, group, shadow = false } = options
   const bundle = bundleAt(file)
   return atSigningDesk(given, async (desk) => {
-    const { state, signers } = desk
+    const { state, signers, publisher } = desk
+    if (!signerOf(signers, publisher.key, 'rollout'))
+      throw new Refusal('FLEET_POLICY', 'This key may not roll out a bundle', {
+        hint: 'Somebody with the role rollout publishes it, or the key of the fleet: --key FILE. carabiner fleet policy signers lists the roles.',
+      })
     const isSigned = hasTargets({ state, signers, bundle }) && !existsSync(signaturesFile(file))
     const made = isSigned ? undefined : signatures(desk, bundle, file)
     if (made && made.missing > 0)

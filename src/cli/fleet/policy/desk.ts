@@ -58,6 +58,9 @@ async function stateOf({ models, rows, rootKey, output }: Read): Promise<Publish
   } catch (error) {
     const text = textOf(error)
     throw new Refusal('FLEET_POLICY', text.slice(0, 1).toUpperCase() + text.slice(1), {
+      ...(text.includes('not one of the key of the fleet') && {
+        hint: 'Check KEY: it is the public key that carabiner fleet init printed, also after a rotation.',
+      }),
       ...(!isFirst && {
         hint: `Somebody changed the database, or put an older copy back. Find out who, and bring back what is missing. To go on from what is there, remove ${shortPath(seenFolder(rootKey))}, which holds what you have seen; machines that have had newer versions refuse yours until their numbers are higher.`,
       }),

@@ -85,7 +85,7 @@ export async function compared(given: Given): Promise<number> {
       changes.length === 0
         ? ['the same files']
         : [
-            `${counted(changes.length, 'file')} differ:`,
+            `${counted(changes.length, 'file')} ${changes.length === 1 ? 'differs' : 'differ'}:`,
             ...changes.map(({ change, path }) => `  ${change.padEnd(7)} ${visible(path)}`),
           ],
     )

@@ -46,15 +46,21 @@ function isTried(rollout: Rollout, digest: string): boolean {
   return rollout.some(({ rings }) => rings.some(({ shadow }) => shadow === digest))
 }
 
+/** Events to look at: somebody waits. */
+const MOST_TRIED = 20_000
+
 /** What the version would have changed. A promotion may be urgent, so it does not fail because nobody can tell. */
 async function trialOf({ database }: SigningDesk, version: number): Promise<Trial> {
   const since = sinceOf(SHADOW_SINCE)
   try {
-    const { table } = await shadowsIn(database, { since, version })
+    const { table, cutAt } = await shadowsIn(database, { since, version, lookAt: MOST_TRIED })
     const [rows, trials] = [table.rows(), table.trials()]
     const none = `version ${version} was tried at no event since ${localTime(since.toISOString())}, so nobody knows what it changes`
-    const lines = trials.length === 0 ? [none] : shadowLines(table)
-    return { document: { since: since.toISOString(), trials, rows }, lines }
+    const cut =
+      cutAt === undefined ? [] : [`  only the newest events were looked at, since ${localTime(cutAt)}`]
+    const lines = trials.length === 0 ? [none] : [...shadowLines(table), ...cut]
+    const document = { since: since.toISOString(), trials, rows, ...(cutAt !== undefined && { cutAt }) }
+    return { document, lines }
   } catch (error) {
     if (!isOfDatabase(error)) throw error
     const problem = `what version ${version} would have changed cannot be told: ${visible(textOf(error))}`

@@ -32,16 +32,21 @@ export async function signers(given: Given): Promise<number> {
   return atSigningDesk(given, async (desk) => {
     const next = change(desk.signers, words, given)
     await publish(desk, { signers: next })
-    return listed(given, next)
+    return listed(given, next, 'machines learn it at their next contact')
   })
 }
 
-async function listed({ output }: Given, { signers, threshold }: Signers): Promise<number> {
+async function listed(
+  { output }: Given,
+  { signers, threshold }: Signers,
+  ...more: readonly string[]
+): Promise<number> {
   return output.result({ signers, threshold }, () => [
     ...columns(
       signers.map(({ name, roles, key }) => [visibleName(name), roles.join(', '), `key ${key.slice(0, 12)}`]),
     ).map((row) => row.join('  ')),
     `a bundle needs ${counted(threshold, 'signature')}; a roll-out and a decision of trust need one`,
+    ...more,
   ])
 }
 

@@ -1,4 +1,4 @@
-// Migration 13: a webhook is told of a question until it has taken it, events with a shadow are found, and a gateway reads the version.
+// Migration 13: a webhook is told of a question until it has taken it, and a gateway reads the version.
 
 export const sql = `
 -- Questions that a gateway tells a webhook of. "at" is null until the webhook has taken it. Before "again", nobody else tries.
@@ -28,9 +28,6 @@ $$;
 
 revoke all on function fleet.claim_telling(text, interval), fleet.end_telling(text, interval) from public;
 grant execute on function fleet.claim_telling(text, interval), fleet.end_telling(text, interval) to fleet_gateway;
-
--- Few records have a hook of a policy in shadow mode. The text is what a search looks for, so no column can hide one.
-create index record_shadow on fleet.record (org, at, chain, seq) where position('"fleet@' in line) > 0;
 
 grant select on fleet.migration to fleet_gateway, fleet_page;
 `

@@ -28,17 +28,14 @@ export function checkOwned(
   if ((Number(stats.mode) & BY_OTHERS) !== 0) throw new Error(`others than ${name()} may write to ${path}`)
 }
 
-const STICKY = 0o1000
-
 /**
- * Throws unless root alone can change what this path leads to. It must have no links in it. Nobody can move what root has in
- * a folder such as /tmp, although everybody may write there.
+ * Throws unless root alone can change what this path leads to. It must have no links in it. A folder such as /tmp does not do:
+ * nobody can move what root has there, but it is gone after a restart, and then anybody can put something in its place.
  */
 export function checkRootsAlone(path: string): void {
   checkOwned(path)
   for (let folder = dirname(path); ; folder = dirname(folder)) {
-    const stats = lstatSync(folder)
-    if (stats.uid !== ROOT || (stats.mode & STICKY) === 0) checkOwned(folder, ROOT, stats)
+    checkOwned(folder)
     if (folder === dirname(folder)) return
   }
 }

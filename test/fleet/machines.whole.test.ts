@@ -11,7 +11,6 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,6 +29,8 @@ interface Typed {
 
 const PORT = 8443
 const ETC = '/etc/carabiner'
+/** In every namespace: root’s own, as an installed program is. */
+const PROGRAM = '/srv/carabiner/bin/carabiner.js'
 
 /** A server that somebody else runs cannot be reached from another network. */
 const canRun = isOurServer('two machines and a gateway') && hasNamespaces
@@ -63,6 +64,15 @@ describe.runIf(canRun)('two machines and a gateway', () => {
     async start(): Promise<void> {
       this.namespace = await Namespace.start(join(folder, `${this.user.name}-etc`), [this.user])
       hub.connect(this.namespace, this.user.name, this.net)
+      const fresh = ['mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', '/srv']
+      expect(await this.type(fresh, { root: true })).toMatchObject({ code: 0 })
+      await this.mounted(join(folder, 'alone'), dirname(dirname(PROGRAM)))
+    }
+
+    /** A folder in another place, where only root can write to what is above it. */
+    async mounted(from: string, to: string): Promise<void> {
+      const script = 'mkdir -p "$2" && mount --bind "$1" "$2"'
+      expect(await this.type(['sh', '-c', script, 'sh', from, to], { root: true })).toMatchObject({ code: 0 })
     }
 
     /** As the user, unless `root`; then as `sudo` does it for the user. */
@@ -80,7 +90,7 @@ describe.runIf(canRun)('two machines and a gateway', () => {
     }
 
     carabiner(words: readonly string[], options: Typed = {}): Promise<Ran> {
-      return this.type([process.execPath, join(folder, 'alone', 'bin', 'carabiner.js'), ...words], options)
+      return this.type([process.execPath, PROGRAM, ...words], options)
     }
 
     fire(session: string): Promise<Ran> {
@@ -240,8 +250,7 @@ describe.runIf(canRun)('two machines and a gateway', () => {
     const tried = async (change: (words: readonly string[]) => readonly string[]) => {
       const words = change(await joining(bob))
       const env = { PATH: process.env.PATH, HOME: bob.user.home, NO_COLOR: '1', ...dataDir }
-      const program = join(folder, 'alone', 'bin', 'carabiner.js')
-      return bob.namespace.run([process.execPath, program, ...words], {
+      return bob.namespace.run([process.execPath, PROGRAM, ...words], {
         ...{ user: bob.user, env, cwd: bob.user.home },
       })
     }
@@ -360,13 +369,13 @@ describe.runIf(canRun)('two machines and a gateway', () => {
 
     beforeAll(async () => {
       const { withPackages } = inject('programBundle')
-      symlinkSync(join(dirname(withPackages), 'node_modules'), join(folder, 'alone', 'node_modules'))
       mkdirSync(join(folder, 'systemd-bin'))
       const script = `#!/bin/sh\necho "$*" >> ${folder}/systemctl.log\n[ ! -e ${folder}/broken ] || { echo 'no bus' >&2; exit 1; }\n`
       writeFileSync(join(folder, 'systemd-bin', 'systemctl'), script, { mode: 0o755 })
       cid = new Machine('cid', 3)
       machines.push(cid)
       await cid.start()
+      await cid.mounted(join(dirname(withPackages), 'node_modules'), '/srv/node_modules')
       mkdirSync(inEtc(units), { recursive: true })
     })
 
@@ -387,8 +396,7 @@ describe.runIf(canRun)('two machines and a gateway', () => {
     it('without systemd says which line root’s crontab needs', async () => {
       const { code, out } = await asRoot(await joining(cid))
       expect(code).toBe(0)
-      const program = join(folder, 'alone', 'bin', 'carabiner.js')
-      expect(out).toContain(`add this line: * * * * * ${process.execPath} ${program} fleet ship >/dev/null`)
+      expect(out).toContain(`add this line: * * * * * ${process.execPath} ${PROGRAM} fleet ship >/dev/null`)
       expect(await asRoot(['fleet', 'leave'])).toMatchObject({
         ...{ code: 0, out: expect.stringContaining('remove that line') },
       })
@@ -418,7 +426,7 @@ describe.runIf(canRun)('two machines and a gateway', () => {
       expect(again).toMatchObject({
         ...{
           code: 1,
-          out: expect.stringContaining(`${program} belongs to user ${cid.user.id}, not to root`),
+          out: expect.stringContaining(`${PROGRAM} belongs to user ${cid.user.id}, not to root`),
         },
       })
       chownSync(program, 0, 0)

@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { callerEnv } from '../../files/caller.js'
@@ -75,11 +76,20 @@ const PLAIN = /^[\w./@+,:=-]+$/
 function rootCommand(): string {
   const program = join(dirname(realOf(process.argv[1] ?? '')), 'carabiner.js')
   const parts = namesIn(dirname(program)).map((name) => join(dirname(program), name))
-  for (const path of [process.execPath, program, ...parts]) checkRootsAlone(realOf(path))
+  for (const path of [process.execPath, program, ...parts, ...packagesOf(program)])
+    checkRootsAlone(realOf(path))
   const odd = [process.execPath, program].find((path) => !PLAIN.test(path))
   if (odd !== undefined)
     throw new Error(`the path ${JSON.stringify(odd)} has characters that have to be quoted`)
   return `${process.execPath} ${program} fleet ship`
+}
+
+/** What a fetch of the policy loads beside the program, and the folders where Node looks for it. */
+function packagesOf(program: string): readonly string[] {
+  const folders = createRequire(program).resolve.paths('@tufjs/models') ?? []
+  return folders
+    .flatMap((folder) => [folder, join(folder, '@tufjs'), join(folder, '@tufjs', 'models')])
+    .filter(isThere)
 }
 
 const ORIGIN = '# Made by carabiner fleet join; carabiner fleet leave removes it.'

@@ -109,7 +109,8 @@ describe('a list of people', () => {
       policy(at.place, START + 30 * DAY - 1, at.rootKey)
       expect(read(START)).not.toThrow()
       policy(at.place, START + 30 * DAY, at.rootKey)
-      for (const back of [0, 60_000, DAY]) expect(read(START + 30 * DAY - back)).toThrow(/has expired|expired on/)
+      for (const back of [0, 60_000, DAY])
+        expect(read(START + 30 * DAY - back)).toThrow(/has expired|expired on/)
       // A file that cannot be read says nothing, and neither does that of another fleet.
       policy(at.place, START + 30 * DAY, newKeyPair().publicKey.toString('base64url'))
       expect(read(START)).not.toThrow()
@@ -269,7 +270,9 @@ describe('on a machine in a fleet', () => {
     expect(await at.queue.answer(pending.id, given)).toMatchObject({ status: 'answered' })
     clock.now = START + 30 * DAY
     expect(() => at.queue.take(question)).toThrow(/has expired|expired on/)
-    expect(() => at.queue.raise(madeQuestion({ session: 'next' }), { project })).toThrow(/has expired|expired on/)
+    expect(() => at.queue.raise(madeQuestion({ session: 'next' }), { project })).toThrow(
+      /has expired|expired on/,
+    )
     // Setting the clock back a little brings nothing back.
     clock.now = START + 30 * DAY - 1000
     expect(() => at.queue.take(question)).toThrow(/has expired|expired on/)

@@ -280,11 +280,13 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     await written(1, 0)
     expect(await findings()).not.toContain('fleet-people')
     expect((await type('fleet', 'status')).stdout).not.toContain('renew')
+    expect((await type('fleet', 'ship')).code).toBe(0)
     for (const [version, days, words] of [
       [2, 25, 'expires on'],
       [3, 31, 'expired on'],
     ] as const) {
       await written(version, days)
+      expect((await type('fleet', 'ship')).code).toBe(days > 30 ? 1 : 0)
       expect(await findings()).toContain('fleet-people')
       expect((await type('fleet', 'status')).stdout).toContain(words)
       expect((await type('fleet', 'status', ...admin)).stdout).toContain(words)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/fleet/database/connection.js'
-import { fleetStatus, MOST_REPORTS, SILENT_MS } from '../../src/fleet/database/machine-status.js'
+import { fleetStatus, isMinor, MOST_REPORTS, SILENT_MS } from '../../src/fleet/database/machine-status.js'
 import { shadowsIn } from '../../src/fleet/database/shadow-query.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
@@ -283,6 +283,19 @@ describe.runIf(hasPostgres)('the state of machines', () => {
     const other = await opened(fleet.admin, 'other')
     expect((await fleetStatus(other)).machines).toEqual([])
     await other.close()
+  })
+
+  it('tells of a broken history, which nobody can mend and which alone is not a failure', async () => {
+    await told('broke', report())
+    await run(fleet.owner, [
+      `insert into fleet.evidence (org, machine, log, epoch, kind, seq) select org, machine, '${'c'.repeat(32)}', 1, 'cut', 7 from fleet.machine where name = 'broke'`,
+    ])
+    const { machines } = await fleetStatus(asAdmin)
+    const { troubles } = machines.find(({ name }) => name === 'broke') ?? expect.unreachable()
+    expect(troubles).toEqual([
+      { kind: 'history', detail: 'once; carabiner fleet audit evidence --machine "broke"' },
+    ])
+    expect(troubles.every(({ kind }) => isMinor(kind))).toBe(true)
   })
 
   it('counts what a policy in shadow mode would have changed, from the records of all machines', async () => {

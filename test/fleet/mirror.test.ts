@@ -136,6 +136,24 @@ it('any number of questions of other users never makes a request too large', asy
   expect(Object.keys(waiting)).toContain(idsFrom(18_999, 1)[0])
 })
 
+it('a question of somebody else that is settled is not asked for again', async () => {
+  const asked: object[] = []
+  const ask = async (name: RouteName, { body = {} }: { body?: { waiting?: object } }) => {
+    if (name !== 'sync') return {}
+    asked.push(body.waiting ?? {})
+    const isFirst = asked.length === 1
+    return {
+      missing: isFirst ? [] : Object.keys(body.waiting ?? {}),
+      answers: [],
+      unsettled: isFirst ? ['othr-0001'] : [],
+    }
+  }
+  const client = { ask } as unknown as GatewayClient
+  const mirror = new Mirror({ client, queue: new MemoryApprovals(), learnPeople: async () => {} })
+  for (let turn = 0; turn < 3; turn++) await mirror.exchange(0)
+  expect(asked.map((waiting) => Object.keys(waiting))).toEqual([[], ['othr-0001'], []])
+})
+
 it('a gateway that takes less is asked for less', async () => {
   const { asked, client } = strict((turn) => idsFrom(turn * 1000, 1000), 10_000)
   const queue = new MemoryApprovals()

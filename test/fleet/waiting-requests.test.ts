@@ -1,10 +1,12 @@
 // Requests that wait at a gateway: few of each machine, and none keeps what it was sent.
 
-import { expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { Bells } from '../../src/fleet/gateway/bells.js'
 import { type GatewayRequest, read } from '../../src/fleet/gateway/request.js'
 
 const LONG = 60_000
+
+afterEach(() => vi.useRealTimers())
 
 it('more than sixteen requests of one machine wait for a while, and no others are sent away for them', async () => {
   vi.useFakeTimers()
@@ -28,7 +30,6 @@ it('more than sixteen requests of one machine wait for a while, and no others ar
   expect(done).toEqual([...names.slice(16), ...names.slice(0, 16)])
   bells.ring('quiet')
   await Promise.all(all)
-  vi.useRealTimers()
 })
 
 it('a request that was read keeps no body', () => {

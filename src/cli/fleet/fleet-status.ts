@@ -13,7 +13,7 @@ import {
 } from '../../fleet/database/machine-status.js'
 import { readList } from '../../fleet/database/people.js'
 import type { MachineReport } from '../../fleet/machine-report.js'
-import { endOfPeople } from '../../store/people.js'
+import { arePeopleOver, endOfPeople } from '../../store/people.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
@@ -24,21 +24,30 @@ export async function showFleetStatus({ options, output }: Given): Promise<numbe
     status: await fleetStatus(database),
     people: await endOf(database),
   }))
-  const document = { ...status, ...(people !== undefined && { peopleWarning: people }) }
+  const ok = status.ok && !people?.isOver
+  const document = { ...status, ok, ...(people && { peopleWarning: people.text }) }
   return output.result(
     document,
-    (paint) => [...(people === undefined ? [] : [paint.yellow(people)]), ...lines(status, paint)],
-    status.ok ? EXIT.ok : EXIT.failed,
+    (paint) => [...(people ? [paint.yellow(people.text)] : []), ...lines(status, paint)],
+    ok ? EXIT.ok : EXIT.failed,
   )
 }
 
+interface ListState {
+  readonly text: string
+  /** Whether nobody may allow by it. */
+  readonly isOver: boolean
+}
+
 /** What is to be told about the list of people. */
-async function endOf(database: Database): Promise<string | undefined> {
+async function endOf(database: Database): Promise<ListState | undefined> {
   const list = await readList(database)
   try {
-    return list && endOfPeople(list.checked())
+    const people = list?.checked()
+    const text = people && endOfPeople(people)
+    return people && text !== undefined ? { text, isOver: arePeopleOver(people) } : undefined
   } catch (error) {
-    return `the list of people in the database ${textOf(error)}`
+    return { text: `the list of people in the database ${textOf(error)}`, isOver: true }
   }
 }
 

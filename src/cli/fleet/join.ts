@@ -29,7 +29,8 @@ export const ADVISORY = 'advisory: this user can undo it, and so can an agent of
 export async function run({ options, words: [address], output }: Given): Promise<number> {
   const isRoot = process.geteuid?.() === 0
   const known = fleetPlace()
-  const isOnlyTimer = address === undefined && options.token === undefined && !options['no-timer']
+  const given = [address, options.token, options.name, options.ca, options.group]
+  const isOnlyTimer = given.every((one) => one === undefined) && !options.user && !options['no-timer']
   if (known?.binding && isRoot && isOnlyTimer) return setTimer(known, output)
   if (address === undefined) throw usage('Where is the gateway? Type carabiner fleet join URL --token TOKEN')
   const url = gatewayUrl(address)
@@ -63,13 +64,14 @@ export async function run({ options, words: [address], output }: Given): Promise
       }),
     ),
   )
-  const { approvers, policy, problem } = await firstNews(member)
+  const { approvers, policy, peopleProblem, problem } = await firstNews(member)
   const timer = place.binding && !options['no-timer'] ? addTimer() : undefined
   const { machine } = member
   const document = {
     ...{ machine, name, url, binding: place.binding, marker: place.marker, approvers },
     ...(timer && { timer }),
     ...(problem !== undefined && { problem }),
+    ...(peopleProblem !== undefined && { peopleProblem }),
   }
   return output.result(document, (paint) => [
     `${visibleName(name)} is in the fleet at ${url}`,
@@ -80,9 +82,11 @@ export async function run({ options, words: [address], output }: Given): Promise
           '  to make it binding: carabiner fleet leave, then sudo carabiner fleet join with a new token',
         ]),
     `  its key is ${shortPath(place.key)}`,
-    approvers.length > 0
-      ? `  may allow its calls, signed: ${approvers.map(visibleName).join(', ')}`
-      : `  ${paint.yellow('nobody may allow its calls yet')}: carabiner fleet people add adds people, and carabiner fleet ship learns it`,
+    peopleProblem !== undefined
+      ? `  ${paint.yellow('the list of people was not fetched')}: ${visible(peopleProblem)}`
+      : approvers.length > 0
+        ? `  may allow its calls, signed: ${approvers.map(visibleName).join(', ')}`
+        : `  ${paint.yellow('nobody may allow its calls yet')}: carabiner fleet people add adds people, and carabiner fleet ship learns it`,
     ...(policy ? [`  policy: ${policyText(policy)}`] : []),
     ...(problem === undefined
       ? []
@@ -127,8 +131,14 @@ async function writing<T>({ binding, marker }: FleetPlace, work: () => Promise<T
   }
 }
 
-interface News {
+interface People {
+  /** Those who may allow. */
   readonly approvers: readonly string[]
+  /** Why they are not known. */
+  readonly peopleProblem?: string
+}
+
+interface News extends People {
   readonly policy?: InForce
   readonly problem?: string
 }
@@ -136,24 +146,24 @@ interface News {
 /** Shipping learns it later if it cannot be had now. `problem`: why the policy was not fetched. */
 async function firstNews(member: Member): Promise<News> {
   const client = clientOf(member)
-  const approvers = await approversOf(client, member)
+  const people = await approversOf(client, member)
   try {
     const { inForce } = await fetchPolicy(client, member)
-    return { approvers, ...(inForce && { policy: inForce }) }
+    return { ...people, ...(inForce && { policy: inForce }) }
   } catch (error) {
     const isOlder = error instanceof GatewayRefusal && error.code === 'UNKNOWN_ROUTE'
-    return { approvers, ...(!isOlder && { problem: textOf(error) }) }
+    return { ...people, ...(!isOlder && { problem: textOf(error) }) }
   } finally {
     client.close()
   }
 }
 
-async function approversOf(client: GatewayClient, member: Member): Promise<readonly string[]> {
+async function approversOf(client: GatewayClient, member: Member): Promise<People> {
   try {
     const { people = [] } = (await fetchPeople(client, member)) ?? {}
-    return people.flatMap(({ name, role }) => (role === 'viewer' ? [] : [name]))
-  } catch {
-    return []
+    return { approvers: people.flatMap(({ name, role }) => (role === 'viewer' ? [] : [name])) }
+  } catch (error) {
+    return { approvers: [], peopleProblem: textOf(error) }
   }
 }
 

@@ -4,6 +4,7 @@ import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
+import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import type { FleetPlace } from '../../files/fleet-places.js'
 import { dataHome } from '../../files/homes.js'
 import { tellLeaving } from '../../fleet/machine/joining.js'
@@ -34,8 +35,8 @@ export async function run({ options, output }: Given): Promise<number> {
     `this machine is no longer in the fleet at ${url}`,
     ...unshippedLines(unshipped),
     untold === undefined
-      ? `  its key counts until the administrator types carabiner fleet machines retire ${name}`
-      : `  the gateway did not take note (${untold}): unless it is retired already, the administrator types carabiner fleet machines retire ${name}`,
+      ? `  its key counts until the administrator types carabiner fleet machines retire ${shellQuoted(name)}`
+      : `  the gateway did not take note (${untold}): unless it is retired already, the administrator types carabiner fleet machines retire ${shellQuoted(name)}`,
     ...(timer?.status === 'failed'
       ? [
           `  ${paint.yellow('root’s timer could not be removed')}: ${visible(timer.why)}`,

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { callerEnv } from '../../files/caller.js'
 import { isFolder, namesIn } from '../../files/folder.js'
@@ -30,7 +30,7 @@ export function addTimer(): TimerState {
     return {
       status: 'failed',
       why: textOf(error),
-      next: 'sudo carabiner fleet join   # after Node and Carabiner are where only root can write',
+      next: 'sudo carabiner fleet join   # after Node, Carabiner and its packages are where only root can write',
     }
   }
   const crontab = `sudo crontab -e   # add this line: * * * * * ${command} >/dev/null`
@@ -84,12 +84,22 @@ function rootCommand(): string {
   return `${process.execPath} ${program} fleet ship`
 }
 
-/** What a fetch of the policy loads beside the program, and the folders where Node looks for it. */
+/** What a fetch of the policy loads beside the program. */
+const LOADED = [
+  '@tufjs',
+  '@tufjs/models',
+  '@tufjs/canonical-json',
+  'minimatch',
+  'brace-expansion',
+  'balanced-match',
+]
+
+/** Those packages, and the folders where Node looks for them. */
 function packagesOf(program: string): readonly string[] {
-  const folders = createRequire(program).resolve.paths('@tufjs/models') ?? []
-  return folders
-    .flatMap((folder) => [folder, join(folder, '@tufjs'), join(folder, '@tufjs', 'models')])
-    .filter(isThere)
+  const folders = (createRequire(program).resolve.paths(LOADED[0] ?? '') ?? [])
+    .filter((folder) => basename(folder) === 'node_modules')
+    .flatMap((folder) => [folder, join(folder, '@tufjs', 'models', 'node_modules')])
+  return folders.flatMap((folder) => [folder, ...LOADED.map((name) => join(folder, name))]).filter(isThere)
 }
 
 const ORIGIN = '# Made by carabiner fleet join; carabiner fleet leave removes it.'

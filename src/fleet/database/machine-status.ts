@@ -213,7 +213,7 @@ function silence(
 function history(name: string, breaks: number): readonly TroubleFound[] {
   if (breaks === 0) return []
   const times = breaks === 1 ? 'once' : `${breaks} times`
-  return [{ kind: 'history', detail: `${times}; carabiner fleet audit evidence --machine ${name}` }]
+  return [{ kind: 'history', detail: `${times}; carabiner fleet audit evidence --machine "${name}"` }]
 }
 
 function clock(ahead: number): TroubleFound {

@@ -5,7 +5,7 @@ import { ShadowTable } from '../shadow-table.js'
 import type { Database } from './connection.js'
 
 const PAGE = 500
-/** A machine may send lines of 8 MiB, and a page of those would fill the memory. No event of a hook is so long. */
+/** Longer ones are not counted: a machine may send lines of 8 MiB, and a page of those would fill the memory. */
 const LONGEST_LINE = 256 * 1024
 
 interface Row {

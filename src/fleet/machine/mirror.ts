@@ -86,9 +86,11 @@ export class Mirror {
     const all = await this.#settledAmong(this.#held)
     const { answer, settled } = await this.#sync(open, all, wait, signal)
     const { missing, answers, unsettled, people } = answer
-    this.#isQuiet = missing.length + answers.length === 0
+    this.#isQuiet = answers.length === 0 && !open.some(({ id }) => missing.includes(id))
     // A gateway that does not know what came with it still has them as unsettled.
     for (const { id } of settled) this.#held.delete(id)
+    // The gateway holds them for settled, or has them no more. It names again what is not.
+    for (const id of missing) this.#held.delete(id)
     for (const pending of open) if (missing.includes(pending.id)) await this.#send(pending)
     if (answers.length > 0) await this.#learnPeople(people)
     for (const answer of answers) await this.#apply(answer)

@@ -115,7 +115,7 @@ export async function signed(given: Given): Promise<number> {
             ? missingText(missing, file)
             : signerOf(desk.signers, desk.publisher.key, 'rollout')
               ? again(`carabiner fleet policy publish ${shellQuoted(file)}`, given)
-              : `Send both files to somebody with the role rollout, who types: carabiner fleet policy publish ${shellQuoted(file)}`,
+              : `Send both files to somebody with the role rollout, who types: carabiner fleet policy publish ${shellQuoted(file)} --key THEIR-KEY --root-key KEY (KEY is what carabiner fleet init printed)`,
         ],
         paint,
       ),
@@ -137,7 +137,7 @@ function checkSigner({ publisher, signers }: SigningDesk): void {
 }
 
 function missingText(missing: number, file: string): string {
-  return `Send both files to ${counted(missing, 'more signer')}, who type: carabiner fleet policy sign ${shellQuoted(file)} --key THEIR-KEY --root-key KEY (KEY is what carabiner fleet init printed)`
+  return `Send both files to ${counted(missing, 'more signer')}, who ${missing === 1 ? 'types' : 'type'}: carabiner fleet policy sign ${shellQuoted(file)} --key THEIR-KEY --root-key KEY (KEY is what carabiner fleet init printed)`
 }
 
 function signatures({ publisher, state, signers }: SigningDesk, bundle: Bundle, file: string): SignedTargets {

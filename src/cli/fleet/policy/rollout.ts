@@ -55,7 +55,7 @@ async function trialOf({ database }: SigningDesk, version: number): Promise<Tria
   try {
     const { table, cutAt } = await shadowsIn(database, { since, version, lookAt: MOST_TRIED })
     const [rows, trials] = [table.rows(), table.trials()]
-    const none = `version ${version} was tried at no event since ${localTime(since.toISOString())}, so nobody knows what it changes`
+    const none = `version ${version} was tried at no event since ${localTime(cutAt ?? since.toISOString())}, so nobody knows what it changes`
     const cut =
       cutAt === undefined ? [] : [`  only the newest events were looked at, since ${localTime(cutAt)}`]
     const lines = trials.length === 0 ? [none] : [...shadowLines(table), ...cut]

@@ -2,5 +2,5 @@
 
 export const sql = `
 -- Few records have such a hook. The text is what a search looks for, so no column can hide one.
-create index record_shadow on fleet.record (org, at, chain, seq) where position('"fleet@' in line) > 0;
+create index if not exists record_shadow on fleet.record (org, at, chain, seq) where position('"fleet@' in line) > 0;
 `

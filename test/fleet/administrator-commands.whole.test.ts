@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { refusing } from '../../src/cli/fleet/action.js'
+import { refusing } from '../../src/cli/fleet/failure.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import { keyIdOf } from '../../src/fleet/policy/signers.js'
 import { personCode } from '../../src/store/people.js'

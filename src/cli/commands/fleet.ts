@@ -1,12 +1,10 @@
 // `carabiner fleet`: many machines, whose records are kept together in PostgreSQL.
 
-import { type Command, checkOwners, chosen, type Options } from '../command.js'
+import { type Command, checkOwners, chosen } from '../command.js'
 import { ACTION_GROUPS, ACTION_NAMES, ACTIONS, OWNERS } from '../fleet/actions.js'
 import { OPTIONS } from '../fleet/options.js'
 import { checkPerson } from '../person.js'
 import { EXIT, usage } from '../refusal.js'
-
-export type FleetOptions = Options<typeof OPTIONS>
 
 export const command: Command<typeof OPTIONS> = {
   name: 'fleet',

@@ -19,8 +19,6 @@ import { Refusal, usage } from '../refusal.js'
 import { refusing } from './failure.js'
 import type { OPTIONS } from './options.js'
 
-export { refusing }
-
 export interface Given {
   readonly options: Options<typeof OPTIONS>
   /** The arguments after the action. */

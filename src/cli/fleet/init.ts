@@ -7,7 +7,8 @@ import { migrate } from '../../fleet/database/migrate.js'
 import { MIGRATIONS } from '../../fleet/database/migrations.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
-import { databaseUrl, type Given, orgOf, refusing } from './action.js'
+import { databaseUrl, type Given, orgOf } from './action.js'
+import { refusing } from './failure.js'
 import { writtenKey } from './new-key.js'
 
 const ROLES = {

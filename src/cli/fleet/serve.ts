@@ -18,7 +18,8 @@ import { type FleetPage, fleetPage } from '../../page/fleet/fleet-page.js'
 import { Interruption } from '../interruption.js'
 import { pageFiles } from '../page-files.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
-import { databaseUrl, type Given, orgOf, refusing } from './action.js'
+import { databaseUrl, type Given, orgOf } from './action.js'
+import { refusing } from './failure.js'
 
 const PORT = 8443
 

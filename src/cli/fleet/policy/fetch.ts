@@ -40,7 +40,7 @@ async function refusingOwn<T>(folder: string, work: () => Promise<T>): Promise<T
 }
 
 /** One line for a person. */
-export function policyLine({ status, inForce, ring }: PolicyFetch): string {
+function policyLine({ status, inForce, ring }: PolicyFetch): string {
   if (status === 'busy') return 'another process fetches the policy now'
   if (!inForce) return 'the fleet has no policy'
   const where = ring === undefined ? '' : ` (ring ${ring})`

@@ -246,6 +246,8 @@ export class Scene {
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
   readonly #problems: unknown[] = []
+  /** The names of records. */
+  readonly #forgotten = new Set<string>()
   #inputs = 0
 
   /** No service is started, because one has just failed. */
@@ -354,7 +356,7 @@ export class Scene {
   /** Every run of the recorder so far. */
   #recorded(): Recorded[] {
     const runs = join(this.base, 'bin', 'runs')
-    const names = readdirSync(runs).filter((name) => /^\d+$/.test(name))
+    const names = readdirSync(runs).filter((name) => /^\d+$/.test(name) && !this.#forgotten.has(name))
     return names.map((name) => readRecord(readFileSync(join(runs, name)), Number(name)))
   }
 
@@ -368,9 +370,9 @@ export class Scene {
     return this.#recorded().filter(({ args }) => args[1] === 'service')
   }
 
-  forgetRuns(): void {
-    rmSync(join(this.base, 'bin', 'runs'), { recursive: true })
-    mkdirSync(join(this.base, 'bin', 'runs'))
+  /** Services stay, because one may be starting. */
+  forgetCold(): void {
+    for (const { pid } of this.cold()) this.#forgotten.add(String(pid))
   }
 
   /** Throws what went wrong in the service, such as a malformed report. */
@@ -378,7 +380,7 @@ export class Scene {
     for (const { pid } of this.services()) process.kill(pid, 'SIGKILL')
     for (const socket of this.#sockets) socket.destroy()
     await Promise.all(this.#servers.map((server) => new Promise((resolve) => server.close(resolve))))
-    rmSync(this.base, { recursive: true, force: true })
+    rmSync(this.base, { recursive: true, force: true, maxRetries: 5 })
     if (this.#problems.length > 0) throw this.#problems[0]
   }
 }

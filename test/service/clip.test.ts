@@ -74,7 +74,7 @@ describe.skipIf(!hasCompiler)('before the service has started', () => {
   async function expectCold(start: Start = {}, again: () => Start = () => start): Promise<Recorded> {
     const result = await scene.run({ isPiped: true, ...start })
     const warm = scene.cold()
-    scene.forgetRuns()
+    scene.forgetCold()
     expect(result).toEqual(await scene.startDirect({ isPiped: true, ...again() }).result)
     const direct = scene.cold()
     const comparable = ({ pid, session, stdin, ...rest }: Recorded) => ({ ...rest, stdin: digest(stdin) })

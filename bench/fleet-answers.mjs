@@ -15,7 +15,7 @@ const { Mirror } = await source('fleet/machine/mirror.ts')
 const { fetchPeople } = await source('fleet/machine/people.ts')
 const { FileApprovals } = await source('store/approvals/file-approvals.ts')
 const { challengeOf, signedWith } = await source('store/approvals/signature.ts')
-const { signedPeople } = await source('store/people.ts')
+const { signedPeople } = await source('files/fleet/people.ts')
 
 /** Nobody waits longer than this in the bench. */
 const WAIT_S = 25

@@ -24,6 +24,7 @@ import { globalHooks, HookRegistry } from './core/session/registry.js'
 import type { SessionStore } from './core/session/session-store.js'
 import { callerEnv, callerPath } from './files/caller.js'
 import { type CompanyFolder, companyFolder, companyPolicies } from './files/company-folder.js'
+import { readyForPolicies } from './files/fleet-files.js'
 import { userHome } from './files/homes.js'
 import { statIfThere } from './files/if-there.js'
 import { foldersAround, homesOf } from './files/project-folders.js'
@@ -117,6 +118,7 @@ export async function hooksUnder(company: CompanyFolder, options: HooksOptions):
   const given = embedderSettings(settings)
   const { store } = options
   const settingsNow = () => configuration?.settings ?? given
+  await readyForPolicies(company.fleet)
   const sources = sourcesOf({ ...options, ...(settings && { settings }) }, company)
   const shared: Shared = {
     programs: new Programs(),

@@ -6,6 +6,7 @@ import { isHookError, textOf } from '../core/base/errors.js'
 import { didYouMean, plainText } from '../core/base/text.js'
 import { shellQuoted } from '../effects/shell/shell-quoted.js'
 import { callerEnv } from '../files/caller.js'
+import { readyForFleet } from '../files/fleet-files.js'
 import { type Command, type Commands, type Given, type OptionTable, readCommandLine } from './command.js'
 import { Output, type Write } from './output.js'
 import { EXIT, Refusal, usage } from './refusal.js'
@@ -60,6 +61,7 @@ async function dispatch(
   const { command } = await named(commands, isBare ? '' : first)()
   const given = isBare ? readBare(commands, command, args) : readCommandLine(command, rest)
   if (given.help) return help(commands, isBare ? [] : [first], output)
+  await readyForFleet()
   command.mayRun?.(given)
   return command.run(given, output, { commands, stdin, signal, answered })
 }

@@ -5,6 +5,7 @@ import { type Diagnostic, LOSSES, textOf } from '../core/base/errors.js'
 import { needsTrust } from '../core/hooks/hook.js'
 import type { Skill } from '../core/session/session-store.js'
 import { type CompanyPolicy, companyPolicies, enforcedIn } from '../files/company-folder.js'
+import { readyForPolicies } from '../files/fleet-files.js'
 import { JsonText } from '../files/json-text.js'
 import { type Looks, recordLooks } from '../files/looks.js'
 import { isBelow, realOf } from '../files/within.js'
@@ -66,6 +67,7 @@ export async function loadConfig(
     looks
       ? recordLooks(looks, () => readSources(sources, previous, readAgentFile))
       : readSources(sources, previous, readAgentFile)
+  await readyForPolicies(sources.company?.fleet)
   const first = readWith()
   // Reading is synchronous, so it starts again with the reader of such files.
   const { entries, processes, rules, policies, merge, notes, names, files } = first.mayBeAgents

@@ -5,7 +5,8 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { FSWatcher, watch } from 'chokidar'
 import { type Diagnostic, textOf } from '../core/base/errors.js'
 import { expiryOf } from '../files/company-folder.js'
-import { inForcePath } from '../files/fleet-policy.js'
+import { readyForPolicies } from '../files/fleet-files.js'
+import { inForcePath } from '../files/fleet-places.js'
 import { ConfigFiles } from './config-file.js'
 import { type ConfigSources, discover } from './discovery.js'
 import { Notes } from './notes.js'
@@ -71,7 +72,7 @@ class Watching implements ConfigWatch {
   }
 
   async begin(): Promise<void> {
-    this.#territory.extend(pathsOf(this.#sources))
+    this.#territory.extend(await pathsOf(this.#sources))
     await this.#watch([...this.#territory.roots])
     this.#awaitExpiry()
   }
@@ -121,7 +122,7 @@ class Watching implements ConfigWatch {
   /** Watches new paths before calling back, so that the next load misses nothing. */
   async #tell(): Promise<void> {
     try {
-      const roots = this.#territory.extend(pathsOf(this.#sources))
+      const roots = this.#territory.extend(await pathsOf(this.#sources))
       if (roots.length > 0) await this.#watch(roots)
       this.#awaitExpiry()
       if (!this.#closed) this.#onChange()
@@ -132,7 +133,8 @@ class Watching implements ConfigWatch {
 }
 
 /** Every path that a load would look at, existing or not, including those that a plugin.json names. */
-function pathsOf(sources: ConfigSources): readonly string[] {
+async function pathsOf(sources: ConfigSources): Promise<readonly string[]> {
+  await readyForPolicies(sources.company?.fleet)
   const notes = new Notes()
   const files = new ConfigFiles(new Map(), notes)
   discover(sources, files, notes)

@@ -20,6 +20,25 @@ export const count: Reader<number> = (value, where) => {
   throw wrong(where, 'a whole number, 0 or more', value)
 }
 
+const BASE64URL = /^[\w-]+$/
+
+export const encoded: Reader<string> = (value, where) => {
+  const read = text(value, where)
+  // One key has one spelling: the last character may have bits that say nothing.
+  if (BASE64URL.test(read) && Buffer.from(read, 'base64url').toString('base64url') === read) return read
+  throw new Error(`${where} must be base64url`)
+}
+
+const LONGEST_NAME = 100
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]*$/u
+
+/** Of somebody who may allow calls. */
+export const personName: Reader<string> = (value, where) => {
+  const read = text(value, where)
+  if (NAME.test(read) && read.length <= LONGEST_NAME) return read
+  throw new Error(`${where} must be a name of at most ${LONGEST_NAME} letters, digits and . _ @ + -`)
+}
+
 export function oneOf<W extends string>(...words: readonly W[]): Reader<W> {
   return (value, where) => {
     if (words.includes(value as W)) return value as W

@@ -35,6 +35,20 @@ export function userPlace(dataDir: string = dataHome()): FleetPlace {
   }
 }
 
+/** The folder of a policy, and the user whose files it must hold. */
+export interface PolicyPlace {
+  readonly folder: string
+  readonly owner: number
+}
+
+/** Root's folder where the membership is binding, otherwise the user's own. */
+export function policyPlace({ policy, binding }: Pick<FleetPlace, 'policy' | 'binding'>): PolicyPlace {
+  return { folder: policy, owner: binding ? 0 : (process.getuid?.() ?? 0) }
+}
+
+/** Names the bundles that count. */
+export const inForcePath = (folder: string): string => join(folder, 'in-force.json')
+
 /** The place that counts. Undefined if this machine is in no fleet. A place that nobody may look into counts as one. */
 export function fleetPlace(dataDir?: string): FleetPlace | undefined {
   return [ROOT_PLACE, userPlace(dataDir)].find(({ marker }) => mayBeThere(marker))

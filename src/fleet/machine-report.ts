@@ -1,7 +1,7 @@
 // What a machine says about itself to its fleet: the policy that it obeys, its agents, and whether they are guarded.
 
 import { count, fieldsOf, flag, listOf, optional, type Reader, text } from '../files/fields.js'
-import { timeField } from '../files/fleet-policy.js'
+import { timeField } from '../files/fleet/policy.js'
 
 export interface MachineReport {
   /** Whose agents these are. Absent in reports of older versions. */

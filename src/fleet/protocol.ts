@@ -1,9 +1,9 @@
 // What machines and the gateway say to each other: the routes, their limits, the shapes of requests and answers.
 
+import type { SignedPeople } from '../files/fleet/people.js'
 import type { Pending, Signature } from '../store/approvals.js'
 import { LONGEST_LINE } from '../store/audit/chain.js'
 import type { Link } from '../store/audit-log.js'
-import type { SignedPeople } from '../store/people.js'
 import type { PolicyRow } from './policy/metadata.js'
 
 export interface Route {

@@ -6,6 +6,7 @@ import { keepSecret, secretsIn } from '../core/base/secrets.js'
 import { type HookResult, proceed } from '../core/events/result.js'
 import { callerEnv } from '../files/caller.js'
 import { companyFolder, companyPolicies, enforcedIn } from '../files/company-folder.js'
+import { readyForFleet } from '../files/fleet-files.js'
 import { userHome } from '../files/homes.js'
 import { foldersAround } from '../files/project-folders.js'
 import { projectDirOf, startsOf } from '../files/which-project.js'
@@ -62,6 +63,7 @@ async function answerOf(
   input: HookInput,
   { env, program, memory }: Started,
 ): Promise<HookResult | undefined> {
+  await readyForFleet()
   const set = projectEnvOf(input.cwd, env, userHome())
   const unread = unreadProblems(set, env)
   takeBack(env, set)

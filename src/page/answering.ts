@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { textOf } from '../core/base/errors.js'
+import { readyForFleet } from '../files/fleet-files.js'
 import { type Answers, type Asked, Download, NotAnswered, Parts } from './answers.js'
 import { sendFile, sendJson, sendParts } from './response.js'
 
@@ -16,6 +17,7 @@ export async function answerWith(
 ): Promise<void> {
   const answer = Object.hasOwn(answers, key) ? answers[key] : undefined
   if (!answer) throw new NotAnswered(404, 'There is nothing here')
+  await readyForFleet()
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   const given = await answer({ ...asked, signal: gone.signal })

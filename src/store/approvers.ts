@@ -2,14 +2,15 @@
 
 import { join } from 'node:path'
 import { textOf } from '../core/base/errors.js'
-import { fieldsOf, listOf, type Reader } from '../files/fields.js'
-import { type Membership, readMembership } from '../files/fleet-marker.js'
+import { encoded, fieldsOf, listOf, personName, type Reader } from '../files/fields.js'
+import type { Membership } from '../files/fleet/marker.js'
+import type { PersonKey } from '../files/fleet/people.js'
+import { fleetReader } from '../files/fleet-files.js'
 import { fleetPlace, mayBeThere } from '../files/fleet-places.js'
 import { checkFormat, FIRST_FORMAT } from '../files/format.js'
 import { lstatIfThere } from '../files/if-there.js'
 import { readPlain, removeIfThere } from '../files/plain-file.js'
 import { checkRootOwned, ROOT_FOLDER, writeRootOwned } from '../files/root-owned.js'
-import { encoded, name, type PersonKey, readPeople } from './people.js'
 
 /** Somebody with a passkey, in the list of this machine. It signs on the page of `carabiner open`. */
 export interface LocalApprover {
@@ -63,6 +64,7 @@ export function signersOf({ approversFile, dataDir, now }: SignersPlace = {}): S
     key: { kind: 'local-passkey', id, publicKey } as const,
   }))
   if (!place) return local && { approvers }
+  const { readMembership, readPeople } = fleetReader()
   const membership = readMembership(place)
   // It has just left.
   if (!membership) return local && { approvers }
@@ -123,7 +125,7 @@ export function writeApprovers(approvers: readonly LocalApprover[], path: string
 const approver: Reader<LocalApprover> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
-    name: name(fields.name, `${where}.name`),
+    name: personName(fields.name, `${where}.name`),
     id: encoded(fields.id, `${where}.id`),
     publicKey: encoded(fields.publicKey, `${where}.publicKey`),
   }

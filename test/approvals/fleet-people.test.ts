@@ -4,12 +4,6 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type KeyPair, keyPairFrom, newKeyPair, pemOf, signatureOf } from '../../src/files/ed25519.js'
-import { type FleetPlace, userPlace } from '../../src/files/fleet-places.js'
-import { putInForce } from '../../src/fleet/machine/policy-files.js'
-import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
-import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
-import type { KeySignature, Pending } from '../../src/store/approvals.js'
-import type { Asker } from '../../src/store/approvers.js'
 import {
   arePeopleOver,
   endOfPeople,
@@ -21,7 +15,14 @@ import {
   readPeople,
   readPersonCode,
   signedPeople,
-} from '../../src/store/people.js'
+} from '../../src/files/fleet/people.js'
+import { type FleetPlace, userPlace } from '../../src/files/fleet-places.js'
+import { putInForce } from '../../src/fleet/machine/policy-files.js'
+import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
+import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
+import type { KeySignature, Pending } from '../../src/store/approvals.js'
+import type { Asker } from '../../src/store/approvers.js'
+import '../files/in-a-fleet.js'
 import { madeQuestion } from './made-question.js'
 import { ownFolder } from './own-folder.js'
 import { passkey } from './passkey.js'

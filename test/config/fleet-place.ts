@@ -8,10 +8,10 @@ import {
   bundleFolder,
   bundleList,
   type InForce,
-  inForcePath,
   inForceText,
-  type PolicyPlace,
-} from '../../src/files/fleet-policy.js'
+} from '../../src/files/fleet/policy.js'
+import { inForcePath, type PolicyPlace } from '../../src/files/fleet-places.js'
+import '../files/in-a-fleet.js'
 import type { Files } from './temp-tree.js'
 
 export const HOUR_MS = 3_600_000

@@ -20,7 +20,7 @@ import { type GivenSetting, mergeSettings } from '../../src/config/merged-settin
 import { Notes } from '../../src/config/notes.js'
 import type { AuditRecord } from '../../src/core/session/audit-record.js'
 import { companyFolder, companyPolicies } from '../../src/files/company-folder.js'
-import { inForcePath } from '../../src/files/fleet-policy.js'
+import { inForcePath } from '../../src/files/fleet-places.js'
 import { JsonText } from '../../src/files/json-text.js'
 import { SwitchStore, switches } from '../../src/plugins/switches.js'
 import { type HooksOptions, hooksUnder } from '../../src/runtime.js'

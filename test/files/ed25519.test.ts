@@ -8,7 +8,7 @@ import {
   personCode,
   readPersonCode,
   signedPeople,
-} from '../../src/store/people.js'
+} from '../../src/files/fleet/people.js'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const root = newKeyPair()

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type InForce, inForcePath, inForceText, readInForce } from '../../src/files/fleet-policy.js'
+import { type InForce, inForceText, readInForce } from '../../src/files/fleet/policy.js'
+import { inForcePath } from '../../src/files/fleet-places.js'
 
 const owner = process.getuid?.() ?? 0
 const DIGEST = 'a'.repeat(64)

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { refusing } from '../../src/cli/fleet/failure.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
+import { personCode } from '../../src/files/fleet/people.js'
 import { keyIdOf } from '../../src/fleet/policy/signers.js'
-import { personCode } from '../../src/store/people.js'
 import { Project, withProgram } from '../cli/program.js'
 import {
   addedMachine,

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type KeyPair, newKeyPair } from '../../src/files/ed25519.js'
+import { type Person, type Role, type SignedPeople, signedPeople } from '../../src/files/fleet/people.js'
 import {
   addAnswer,
   claimTelling,
@@ -29,7 +30,6 @@ import { addressOf } from '../../src/page/browser/route.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
 import type { Asker } from '../../src/store/approvers.js'
-import { type Person, type Role, type SignedPeople, signedPeople } from '../../src/store/people.js'
 import { madeQuestion } from '../approvals/made-question.js'
 import { type Fleet, joined, madeFleet, opened, ROOT } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'

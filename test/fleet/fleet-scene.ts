@@ -11,6 +11,7 @@ import { joinFleet } from '../../src/fleet/machine/joining.js'
 import type { Member } from '../../src/fleet/machine/membership.js'
 import { chained, markOf, START, textOfEntry } from '../../src/store/audit/chain.js'
 import type { Link } from '../../src/store/audit-log.js'
+import '../files/in-a-fleet.js'
 import { type Postgres, run } from './postgres.js'
 
 export const ORG = 'acme'

@@ -1,25 +1,33 @@
-// With no fleet configured nothing of it is loaded: what each program loads at its start, import by import.
+// With no fleet configured nothing of it is loaded: what each program and command loads at its start, import by import.
 
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { build, type Metafile } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
 
-const PROGRAMS = {
+const COMMANDS = 'src/cli/commands'
+const commands = readdirSync(fileURLToPath(new URL(`../../${COMMANDS}`, import.meta.url)))
+
+const PROGRAMS: Readonly<Record<string, string>> = {
   fire: 'src/cli/start/fire-program.ts',
   hook: 'src/cli/start/hook-program.ts',
   list: 'src/cli/start/list-program.ts',
-  open: 'src/cli/commands/open.ts',
   service: 'src/cli/start/service-program.ts',
   'every other command': 'src/cli/start/full-program.ts',
   engine: 'src/index.ts',
   core: 'src/core/index.ts',
-} as const
+  ...Object.fromEntries(
+    commands
+      .filter((file) => file !== 'fleet.ts')
+      .map((file) => [`carabiner ${file.replace('.ts', '')}`, `${COMMANDS}/${file}`]),
+  ),
+}
 
 /** Only a command of the fleet, and a machine that is in one, needs these. */
-const FLEET = /^src\/(?:fleet|cli\/fleet|page\/fleet)\/|^pg$/
+const FLEET = /fleet|^pg$|^@tufjs\//
 
-/** A door: it loads the rest when something is counted. */
-const DOOR = 'src/fleet/machine/counters.ts'
-
+/** Each only looks whether there is a fleet, and loads the rest when there is one. */
+const DOORS = ['src/files/fleet-files.ts', 'src/files/fleet-places.ts', 'src/fleet/machine/counters.ts']
 describe('without a fleet', () => {
   let inputs: Metafile['inputs']
 
@@ -42,12 +50,13 @@ describe('without a fleet', () => {
 
   it.for(Object.entries(PROGRAMS))('%s loads nothing of it', ([, entry]) => {
     const files = loaded(entry)
-    expect(files.length).toBeGreaterThan(10)
-    expect(files.filter((file) => FLEET.test(file) && file !== DOOR)).toEqual([])
+    expect(files.length).toBeGreaterThan(5)
+    expect(files.filter((file) => FLEET.test(file) && !DOORS.includes(file))).toEqual([])
   })
 
   it('the command that needs it loads it late', () => {
     const late = Object.keys(inputs).filter((file) => FLEET.test(file))
     expect(late).toContain('src/fleet/machine/shipper.ts')
+    expect(late).toContain('src/files/fleet/reader.ts')
   })
 })

@@ -1,6 +1,7 @@
 // A gateway with its page on the loopback, and people with passkeys in software who visit it.
 
 import { dirname, join } from 'node:path'
+import { type Person, type PersonKey, signedPeople } from '../../src/files/fleet/people.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { addPeople } from '../../src/fleet/database/people.js'
 import { Bells } from '../../src/fleet/gateway/bells.js'
@@ -8,7 +9,6 @@ import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { readAssets } from '../../src/page/assets.js'
 import { type FleetPage, fleetPage } from '../../src/page/fleet/fleet-page.js'
-import { type Person, type PersonKey, signedPeople } from '../../src/store/people.js'
 import { type Passkey, passkey } from '../approvals/passkey.js'
 import { programFile } from '../cli/program.js'
 import { type Reply, visit } from '../page/visitor.js'

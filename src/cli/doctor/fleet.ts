@@ -4,19 +4,18 @@ import { accessSync, constants } from 'node:fs'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import { readMembership } from '../../files/fleet-marker.js'
-import { fleetPlace, userPlace } from '../../files/fleet-places.js'
+import { readMembership } from '../../files/fleet/marker.js'
+import { endOfPeople, readPeople } from '../../files/fleet/people.js'
+import { hasTrusted, type InForce, readInForce } from '../../files/fleet/policy.js'
+import { unfetched } from '../../files/fleet/root-fetches.js'
 import {
-  hasTrusted,
-  type InForce,
+  fleetPlace,
   inForcePath,
   type PolicyPlace,
   policyPlace,
-  readInForce,
-} from '../../files/fleet-policy.js'
-import { unfetched } from '../../files/root-fetches.js'
+  userPlace,
+} from '../../files/fleet-places.js'
 import { ownShipped } from '../../store/audit/shipped.js'
-import { endOfPeople, readPeople } from '../../store/people.js'
 import type { Finding } from './finding.js'
 
 /** `folder`: of the audit log. */

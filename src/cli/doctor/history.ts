@@ -9,6 +9,7 @@ import { resolveEvent } from '../../core/events/events.js'
 import { isGate } from '../../core/hooks/gate.js'
 import type { AuditedHook } from '../../core/session/audit-record.js'
 import { shellQuoted } from '../../effects/shell/shell-quoted.js'
+import { fleetPlace } from '../../files/fleet-places.js'
 import { ifThere } from '../../files/if-there.js'
 import type { ListedHook } from '../../hooks.js'
 import { type HookStats, statsOf } from '../../store/audit/stats.js'
@@ -23,7 +24,6 @@ import { takenBy } from '../why/matching.js'
 import { todoOf } from './configuration.js'
 import { type Facts, written } from './facts.js'
 import { at, type Checked, type Finding } from './finding.js'
-import { fleetFindings } from './fleet.js'
 import { scriptFiles } from './scripts.js'
 
 type Fire = Extract<StoredEntry, { readonly kind: 'fire' | 'late' }>
@@ -45,12 +45,18 @@ export async function history(facts: Facts): Promise<Checked> {
     what: `${counted(all.length, 'event')} on record`,
     findings: [
       ...(await damage(audit, facts)),
-      ...fleetFindings(audit.place),
+      ...(await ofFleet(audit.place)),
       ...wantedHooks(facts).flatMap((hook) =>
         ofHook(hook, stats.get(keyOf(hook)), last.get(keyOf(hook)), facts),
       ),
     ],
   }
+}
+
+async function ofFleet(log: string): Promise<readonly Finding[]> {
+  if (!fleetPlace()) return []
+  const { fleetFindings } = await import('./fleet.js')
+  return fleetFindings(log)
 }
 
 /** Only runs of the hooks as they are now: a name is a position, and a changed hook is another hook. */

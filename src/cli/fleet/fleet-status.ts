@@ -3,6 +3,7 @@
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
+import { arePeopleOver, endOfPeople } from '../../files/fleet/people.js'
 import type { Database } from '../../fleet/database/connection.js'
 import {
   type FleetStatus,
@@ -13,7 +14,6 @@ import {
 } from '../../fleet/database/machine-status.js'
 import { readList } from '../../fleet/database/people.js'
 import type { MachineReport } from '../../fleet/machine-report.js'
-import { arePeopleOver, endOfPeople } from '../../store/people.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'

@@ -4,9 +4,6 @@ import { textOf } from '../../core/base/errors.js'
 import { didYouMean, visibleName } from '../../core/base/text.js'
 import { localTime, timestamp } from '../../core/base/time.js'
 import type { KeyPair } from '../../files/ed25519.js'
-import type { Database } from '../../fleet/database/connection.js'
-import { addPeople, lastPeople, type NumberedPeople, numberedPeople } from '../../fleet/database/people.js'
-import { firstRootKey } from '../../fleet/database/policy.js'
 import {
   endOfPeople,
   keyId,
@@ -17,7 +14,10 @@ import {
   ROLES,
   readPersonCode,
   signedPeople,
-} from '../../store/people.js'
+} from '../../files/fleet/people.js'
+import type { Database } from '../../fleet/database/connection.js'
+import { addPeople, lastPeople, type NumberedPeople, numberedPeople } from '../../fleet/database/people.js'
+import { firstRootKey } from '../../fleet/database/policy.js'
 import { chosen } from '../command.js'
 import type { Output } from '../output.js'
 import { columns, counted } from '../print/lines.js'

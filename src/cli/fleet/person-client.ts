@@ -2,7 +2,7 @@
 
 import { textOf } from '../../core/base/errors.js'
 import type { KeyPair } from '../../files/ed25519.js'
-import { readMembership } from '../../files/fleet-marker.js'
+import { readMembership } from '../../files/fleet/marker.js'
 import { GatewayClient } from '../../fleet/machine/gateway-client.js'
 import type { QuestionsAnswer } from '../../fleet/protocol.js'
 import { readPending } from '../../store/approvals/stored-question.js'

@@ -2,7 +2,7 @@
 
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import type { TrustDecision, TrustList } from '../../files/fleet-policy.js'
+import type { TrustDecision, TrustList } from '../../files/fleet/policy.js'
 import { signerOf, trustOf } from '../../fleet/policy/publication.js'
 import { isDigest } from '../../store/trust-records.js'
 import { chosen } from '../command.js'

@@ -1,6 +1,6 @@
 // The list of people in the database. Whoever reads it checks its signature and its version.
 
-import { type People, peopleIn, type SignedPeople } from '../../store/people.js'
+import { type People, peopleIn, type SignedPeople } from '../../files/fleet/people.js'
 import type { Database } from './connection.js'
 
 /** The newest list, as the database has it. */

@@ -3,12 +3,12 @@
 import { callDigest } from '../../core/base/digest.js'
 import { effectOf } from '../../core/verdict/approval.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
+import { arePeopleOver, keyId, type People, type Person } from '../../files/fleet/people.js'
 import { challengeOf, signerOf } from '../../store/approvals/signature.js'
 import { signature } from '../../store/approvals/stored-answer.js'
 import { readPending } from '../../store/approvals/stored-question.js'
 import type { Pending, Signature } from '../../store/approvals.js'
 import type { Approver, Asker } from '../../store/approvers.js'
-import { arePeopleOver, keyId, type People, type Person } from '../../store/people.js'
 import {
   addAnswer,
   addQuestion,

@@ -1,7 +1,7 @@
 // The policy, for machines. The gateway serves what people signed, and could not change it unnoticed.
 
 import { count, fieldsOf, listOf, optional, type Reader, text } from '../../files/fields.js'
-import { sha256Field } from '../../files/fleet-policy.js'
+import { sha256Field } from '../../files/fleet/policy.js'
 import { newestPolicy, policyAfter } from '../database/policy.js'
 import type { PolicyRow } from '../policy/metadata.js'
 import { type MachineName, ringOf, rolloutIn } from '../policy/rollout.js'

@@ -3,7 +3,7 @@
 import { textOf } from '../../core/base/errors.js'
 import { shown } from '../../core/base/text.js'
 import type { Reader } from '../../files/fields.js'
-import type { Person } from '../../store/people.js'
+import type { Person } from '../../files/fleet/people.js'
 import type { Database } from '../database/connection.js'
 import { isStorable } from '../protocol.js'
 import type { Bells } from './bells.js'

@@ -4,10 +4,10 @@ import { setTimeout } from 'node:timers/promises'
 import { textOf } from '../../core/base/errors.js'
 import { cutText, visible } from '../../core/base/text.js'
 import { effectOf } from '../../core/verdict/approval.js'
+import type { SignedPeople } from '../../files/fleet/people.js'
 import { challengeOf, signerOf } from '../../store/approvals/signature.js'
 import type { AnswerResult, Approvals, GivenAnswer, Pending } from '../../store/approvals.js'
 import { signersOf } from '../../store/approvers.js'
-import type { SignedPeople } from '../../store/people.js'
 import {
   type AskAnswer,
   type FleetAnswer,

@@ -3,10 +3,6 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
-import { userPlace } from '../../files/fleet-places.js'
-import { makePrivate } from '../../files/folder.js'
-import { placeWhole } from '../../files/plain-file.js'
-import { writeRootOwned } from '../../files/root-owned.js'
 import {
   checkMayAllow,
   heldPeople,
@@ -14,7 +10,11 @@ import {
   peopleIn,
   type SignedPeople,
   signed,
-} from '../../store/people.js'
+} from '../../files/fleet/people.js'
+import { userPlace } from '../../files/fleet-places.js'
+import { makePrivate } from '../../files/folder.js'
+import { placeWhole } from '../../files/plain-file.js'
+import { writeRootOwned } from '../../files/root-owned.js'
 import type { PeopleAnswer } from '../protocol.js'
 import type { GatewayClient } from './gateway-client.js'
 import type { Member } from './membership.js'

@@ -12,10 +12,10 @@ import {
   bundlesFolder,
   fetchedPath,
   type InForce,
-  inForcePath,
   inForceText,
   metadataFolder,
-} from '../../files/fleet-policy.js'
+} from '../../files/fleet/policy.js'
+import { inForcePath } from '../../files/fleet-places.js'
 import { discard, isDiscarded, makePrivate, namesIn, removeDiscarded } from '../../files/folder.js'
 import { lstatIfThere } from '../../files/if-there.js'
 import { placeWhole, readIfThere } from '../../files/plain-file.js'

@@ -3,16 +3,15 @@
 import { sha256 } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { count, fieldsOf, listOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
-import { isIntact } from '../../files/fleet-bundles.js'
+import { isIntact } from '../../files/fleet/bundles.js'
 import {
   type BundleInForce,
   CLOCK_BEHIND_MS,
   type InForce,
-  type PolicyPlace,
-  policyPlace,
   readInForce,
   trustList,
-} from '../../files/fleet-policy.js'
+} from '../../files/fleet/policy.js'
+import { type PolicyPlace, policyPlace } from '../../files/fleet-places.js'
 import { namesIn } from '../../files/folder.js'
 import { Mutex } from '../../files/mutex.js'
 import { bundleIn, type PolicyFile } from '../policy/bundle.js'

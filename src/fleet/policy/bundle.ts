@@ -12,7 +12,7 @@ import {
   DEFAULT_EXPIRES_DAYS,
   MOST_EXPIRES_DAYS,
   sha256Field,
-} from '../../files/fleet-policy.js'
+} from '../../files/fleet/policy.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
 import { type RolloutPlan, rolloutPlan } from './rollout.js'
 

@@ -5,7 +5,7 @@ import { sha256 } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { isSignedBy, KEY_BYTES } from '../../files/ed25519.js'
 import { count } from '../../files/fields.js'
-import { timeField } from '../../files/fleet-policy.js'
+import { timeField } from '../../files/fleet/policy.js'
 import {
   DELEGATED,
   type Delegated,

@@ -3,7 +3,7 @@
 import type { Metadata, Targets } from '@tufjs/models'
 import { canonicalJson, type Json } from '../../core/base/json.js'
 import type { KeyPair } from '../../files/ed25519.js'
-import { type TrustList, trustList } from '../../files/fleet-policy.js'
+import { type TrustList, trustList } from '../../files/fleet/policy.js'
 import type { Bundle } from './bundle.js'
 import { type Published, verified } from './checked-policy.js'
 import {

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { quoted } from '../../core/base/text.js'
 import { fieldsOf, listOf, optional, type Reader, text } from '../../files/fields.js'
-import { DEFAULT_EXPIRES_DAYS, MOST_EXPIRES_DAYS, sha256Field } from '../../files/fleet-policy.js'
+import { DEFAULT_EXPIRES_DAYS, MOST_EXPIRES_DAYS, sha256Field } from '../../files/fleet/policy.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
 import type { TargetEntry } from './metadata.js'
 

@@ -1,7 +1,7 @@
 // What people ask at the page of a gateway: each question names the role that it needs.
 
+import type { Role } from '../../files/fleet/people.js'
 import { UUID } from '../../fleet/protocol.js'
-import type { Role } from '../../store/people.js'
 import { type Asked, NotAnswered } from '../answers.js'
 import type { Visitor } from './visitors.js'
 

@@ -2,8 +2,9 @@
 
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
+import { personName } from '../../files/fields.js'
+import { personCode, readPersonCode } from '../../files/fleet/people.js'
 import { challengeFor, publicKeyIn, signerOf } from '../../store/approvals/signature.js'
-import { personCode, name as personName, readPersonCode } from '../../store/people.js'
 import { NotAnswered, textIn } from '../answers.js'
 import { signatureIn } from '../passkeys.js'
 import type { MeView, SignInView } from '../view/fleet.js'

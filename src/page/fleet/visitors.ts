@@ -1,9 +1,9 @@
 // Who is signed in at the page of a gateway. A session is a row: it ends with its time, or when its person is removed.
 
 import { createHash, randomBytes } from 'node:crypto'
+import { arePeopleOver, type Person, type PersonKey, ROLES, type Role } from '../../files/fleet/people.js'
 import type { Database } from '../../fleet/database/connection.js'
 import { readList } from '../../fleet/database/people.js'
-import { arePeopleOver, type Person, type PersonKey, ROLES, type Role } from '../../store/people.js'
 
 /** Somebody who is signed in. */
 export interface Visitor {

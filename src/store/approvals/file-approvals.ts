@@ -10,6 +10,7 @@ import type { Question } from '../../core/hooks/outcome.js'
 import { countPeople, effectOf, isEnough } from '../../core/verdict/approval.js'
 import { agentMark } from '../../files/agent-shell.js'
 import { callerPid } from '../../files/caller.js'
+import { readyForFleet } from '../../files/fleet-files.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { dataHome, stateHome } from '../../files/homes.js'
 import { checkOwnFolder } from '../../files/plain-file.js'
@@ -59,7 +60,21 @@ export interface FileApprovalsOptions {
 }
 
 export function fileApprovals(options: FileApprovalsOptions = {}): Approvals {
-  return new FileApprovals(options)
+  const queue = new FileApprovals(options)
+  // Whoever must sign in a fleet is read from its files.
+  const ready = () => readyForFleet(options.dataDir)
+  return {
+    checkOutside: (project) => queue.checkOutside(project),
+    raise: async (question, where) => ready().then(() => queue.raise(question, where)),
+    answer: async (id, given) => ready().then(() => queue.answer(id, given)),
+    take: async (question) => ready().then(() => queue.take(question)),
+    wait: async (question, how) => ready().then(() => queue.wait(question, how)),
+    open: (of) => queue.open(of),
+    waiting: (project) => queue.waiting(project),
+    get: (typed) => queue.get(typed),
+    watching: () => queue.watching(),
+    isWatched: () => queue.isWatched(),
+  }
 }
 
 const DEFAULT_OPEN = 3600

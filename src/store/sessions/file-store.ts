@@ -17,7 +17,7 @@ import { isOver, momentIn } from '../../files/moment.js'
 import { Seal } from '../../files/seal.js'
 import { VersionedFile } from '../../files/versioned-file.js'
 import { isInProject } from '../../files/within.js'
-import { signersOf } from '../approvers.js'
+import { isSignatureNeeded } from '../approvers.js'
 import type { Sessions } from '../sessions.js'
 import { type StoredGrant, storedGrants, storedState } from './stored-state.js'
 import { sweep } from './sweep.js'
@@ -240,7 +240,7 @@ export class FileStore implements Sessions {
   /** A passkey allows one call at a time, and no grant has the signature of one. */
   #needsPasskey(): boolean {
     if (this.#answersOwnQuestions) return false
-    return signersOf({ approversFile: this.#approversFile, dataDir: this.#dataDir }) !== undefined
+    return isSignatureNeeded({ approversFile: this.#approversFile, dataDir: this.#dataDir })
   }
 
   #genuine(grants: readonly StoredGrant[]): readonly StoredGrant[] {

@@ -8,7 +8,7 @@ import { type Diagnostic, textOf } from '../../../core/base/errors.js'
 import { visible, visibleName } from '../../../core/base/text.js'
 import { shellQuoted } from '../../../effects/shell/shell-quoted.js'
 import { callerPath } from '../../../files/caller.js'
-import { bundleFolder } from '../../../files/fleet-policy.js'
+import { bundleFolder } from '../../../files/fleet/policy.js'
 import { unpack } from '../../../fleet/machine/policy-files.js'
 import { type Bundle, bundleIn, bundleOf } from '../../../fleet/policy/bundle.js'
 import {

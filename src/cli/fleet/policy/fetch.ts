@@ -2,7 +2,7 @@
 
 import { textOf } from '../../../core/base/errors.js'
 import { localTime } from '../../../core/base/time.js'
-import { expiryText, hasTrusted, type InForce } from '../../../files/fleet-policy.js'
+import { expiryText, hasTrusted, type InForce } from '../../../files/fleet/policy.js'
 import { Refusal as GatewayRefusal, Unreachable } from '../../../fleet/machine/gateway-client.js'
 import { fetchPolicy, mayFetchPolicy, type PolicyFetch } from '../../../fleet/machine/policy.js'
 import { Refusal } from '../../refusal.js'

@@ -1,9 +1,9 @@
 // `fleet policy signers`: who may sign bundles, roll-outs and trust. The key of the fleet signs each change.
 
 import { didYouMean, visibleName } from '../../../core/base/text.js'
+import { readPersonCode } from '../../../files/fleet/people.js'
 import type { Signers } from '../../../fleet/policy/metadata.js'
 import { SIGNER_ROLES, type Signer, signersWith } from '../../../fleet/policy/signers.js'
-import { readPersonCode } from '../../../store/people.js'
 import { chosen } from '../../command.js'
 import { columns, counted } from '../../print/lines.js'
 import { Refusal, usage } from '../../refusal.js'

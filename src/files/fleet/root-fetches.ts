@@ -1,10 +1,10 @@
 // Whether root still fetches what only root may write: the policy of the fleet and its list of people.
 
 import { join } from 'node:path'
-import { localTime } from '../core/base/time.js'
-import type { FleetPlace } from './fleet-places.js'
-import { fetchedPath } from './fleet-policy.js'
-import { lstatIfThere } from './if-there.js'
+import { localTime } from '../../core/base/time.js'
+import type { FleetPlace } from '../fleet-places.js'
+import { lstatIfThere } from '../if-there.js'
+import { fetchedPath } from './policy.js'
 
 /** Where an administrator puts units of systemd. */
 export const UNITS = '/etc/systemd/system'

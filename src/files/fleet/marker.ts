@@ -1,13 +1,13 @@
 // The marker of a machine that is in a fleet: which gateway, which machine it is there, and the public key of the fleet.
 
-import { textOf } from '../core/base/errors.js'
-import { publicKeyFrom } from './ed25519.js'
-import { fieldsOf, optional, text } from './fields.js'
-import { type FleetPlace, fleetPlace } from './fleet-places.js'
-import { checkFormat } from './format.js'
-import { lstatIfThere } from './if-there.js'
-import { readOwn, readPlain } from './plain-file.js'
-import { checkRootOwned } from './root-owned.js'
+import { textOf } from '../../core/base/errors.js'
+import { publicKeyFrom } from '../ed25519.js'
+import { fieldsOf, optional, text } from '../fields.js'
+import { type FleetPlace, fleetPlace } from '../fleet-places.js'
+import { checkFormat } from '../format.js'
+import { lstatIfThere } from '../if-there.js'
+import { readOwn, readPlain } from '../plain-file.js'
+import { checkRootOwned } from '../root-owned.js'
 
 export interface Membership {
   /** The address of the gateway. */

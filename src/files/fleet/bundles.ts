@@ -2,9 +2,15 @@
 
 import { type BigIntStats, readdirSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
-import { sha256OfBytes } from '../core/base/digest.js'
-import { textOf } from '../core/base/errors.js'
-import { fieldsOf, listOf, text } from './fields.js'
+import { sha256OfBytes } from '../../core/base/digest.js'
+import { textOf } from '../../core/base/errors.js'
+import { fieldsOf, listOf, text } from '../fields.js'
+import { inForcePath, type PolicyPlace } from '../fleet-places.js'
+import { exactLstatIfThere, lstatIfThere } from '../if-there.js'
+import { noted } from '../looks.js'
+import { readPlainBytes } from '../plain-file.js'
+import { checkOwned } from '../root-owned.js'
+import { isSame, moment, stampOf } from '../stamp.js'
 import {
   type BundleInForce,
   bundleFolder,
@@ -14,16 +20,9 @@ import {
   expiryText,
   hasTrusted,
   type InForce,
-  inForcePath,
-  type PolicyPlace,
   readInForce,
   sha256Field,
-} from './fleet-policy.js'
-import { exactLstatIfThere, lstatIfThere } from './if-there.js'
-import { noted } from './looks.js'
-import { readPlainBytes } from './plain-file.js'
-import { checkOwned } from './root-owned.js'
-import { isSame, moment, stampOf } from './stamp.js'
+} from './policy.js'
 
 /** A policy of the company: one that its fleet sent, or a folder of root. */
 export interface CompanyPolicy {

@@ -1,14 +1,14 @@
 // The people of a fleet: their roles and keys, as a list with a version that the key of the fleet signs.
 
-import { textOf } from '../core/base/errors.js'
-import { localTime, timestamp } from '../core/base/time.js'
-import { countPeople } from '../core/verdict/approval.js'
-import { isSignedBy, type KeyPair, publicKeyFrom, signatureOf } from '../files/ed25519.js'
-import { count, fieldsOf, listOf, oneOf, type Reader, text } from '../files/fields.js'
-import { type FleetPlace, userPlace } from '../files/fleet-places.js'
-import { CLOCK_BEHIND_MS, policyPlace, readInForce, timeField } from '../files/fleet-policy.js'
-import { checkFormat, FIRST_FORMAT } from '../files/format.js'
-import { readIfThere } from '../files/plain-file.js'
+import { textOf } from '../../core/base/errors.js'
+import { localTime, timestamp } from '../../core/base/time.js'
+import { countPeople } from '../../core/verdict/approval.js'
+import { isSignedBy, type KeyPair, publicKeyFrom, signatureOf } from '../ed25519.js'
+import { count, encoded, fieldsOf, listOf, oneOf, personName, type Reader, text } from '../fields.js'
+import { type FleetPlace, policyPlace, userPlace } from '../fleet-places.js'
+import { checkFormat, FIRST_FORMAT } from '../format.js'
+import { readIfThere } from '../plain-file.js'
+import { CLOCK_BEHIND_MS, readInForce, timeField } from './policy.js'
 
 export const ROLES = ['viewer', 'approver', 'admin'] as const
 /** A viewer sees questions and records, an approver also answers, an admin also looks after machines. */
@@ -192,23 +192,6 @@ export function peoplePaths(place: FleetPlace, dataDir?: string): readonly strin
 
 // ---- fields ---------------------------------------------------------------------------------------------------
 
-const LONGEST_NAME = 100
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]*$/u
-const BASE64URL = /^[\w-]+$/
-
-export const name: Reader<string> = (value, where) => {
-  const read = text(value, where)
-  if (NAME.test(read) && read.length <= LONGEST_NAME) return read
-  throw new Error(`${where} must be a name of at most ${LONGEST_NAME} letters, digits and . _ @ + -`)
-}
-
-export const encoded: Reader<string> = (value, where) => {
-  const read = text(value, where)
-  // One key has one spelling: the last character may have bits that say nothing.
-  if (BASE64URL.test(read) && Buffer.from(read, 'base64url').toString('base64url') === read) return read
-  throw new Error(`${where} must be base64url`)
-}
-
 export const personKey: Reader<PersonKey> = (value, where) => {
   const fields = fieldsOf(value, where)
   const kind = oneOf('passkey', 'ed25519')(fields.kind, `${where}.kind`)
@@ -228,7 +211,7 @@ export const personKey: Reader<PersonKey> = (value, where) => {
 const person: Reader<Person> = (value, where) => {
   const fields = fieldsOf(value, where)
   return {
-    name: name(fields.name, `${where}.name`),
+    name: personName(fields.name, `${where}.name`),
     role: oneOf(...ROLES)(fields.role, `${where}.role`),
     keys: listOf(personKey)(fields.keys, `${where}.keys`),
   }

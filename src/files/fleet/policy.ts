@@ -1,26 +1,14 @@
 // The fleet's policy on this machine: where its files are, and `in-force.json`, which names the bundles that count.
 
 import { join } from 'node:path'
-import { textOf } from '../core/base/errors.js'
-import { count, fieldsOf, oneOf, optional, type Reader, text } from './fields.js'
-import type { FleetPlace } from './fleet-places.js'
-import { checkFormat, FIRST_FORMAT } from './format.js'
-import { lstatIfThere } from './if-there.js'
-import { readPlain } from './plain-file.js'
-import { checkOwned } from './root-owned.js'
+import { textOf } from '../../core/base/errors.js'
+import { count, fieldsOf, oneOf, optional, type Reader, text } from '../fields.js'
+import { inForcePath, type PolicyPlace } from '../fleet-places.js'
+import { checkFormat, FIRST_FORMAT } from '../format.js'
+import { lstatIfThere } from '../if-there.js'
+import { readPlain } from '../plain-file.js'
+import { checkOwned } from '../root-owned.js'
 
-/** The folder, and the user whose files it must hold. */
-export interface PolicyPlace {
-  readonly folder: string
-  readonly owner: number
-}
-
-/** Root's folder where the membership is binding, otherwise the user's own. */
-export function policyPlace({ policy, binding }: Pick<FleetPlace, 'policy' | 'binding'>): PolicyPlace {
-  return { folder: policy, owner: binding ? 0 : (process.getuid?.() ?? 0) }
-}
-
-export const inForcePath = (folder: string): string => join(folder, 'in-force.json')
 /** Written at each good fetch of root, so that everybody sees when root stops. */
 export const fetchedPath = (folder: string): string => join(folder, 'fetched')
 /** The metadata that the machine has accepted. Only a fetch reads it. */

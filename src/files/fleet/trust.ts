@@ -1,15 +1,9 @@
 // What reviewers of the fleet decided about hooks, as this machine has it: digests that are trusted, and revoked ones.
 
-import {
-  expiryText,
-  type InForce,
-  inForcePath,
-  type PolicyPlace,
-  readInForce,
-  type TrustList,
-} from './fleet-policy.js'
-import { exactLstatIfThere } from './if-there.js'
-import { moment, stampOf } from './stamp.js'
+import { inForcePath, type PolicyPlace } from '../fleet-places.js'
+import { exactLstatIfThere } from '../if-there.js'
+import { moment, stampOf } from '../stamp.js'
+import { expiryText, type InForce, readInForce, type TrustList } from './policy.js'
 
 const NONE: TrustList = { trusted: {}, revoked: {} }
 

@@ -98,6 +98,11 @@ describe('a bundle', () => {
     expect(() => bundleIn(textWith(fileOf(other), fileOf(one)))).toThrow('twice')
   })
 
+  it('has files: machines would take an empty one for a policy whose files are gone', () => {
+    expect(() => bundleOf(folder)).toThrow('it has no files')
+    expect(() => bundleIn(textWith())).toThrow('it has no files')
+  })
+
   it('refuses a file with another digest, and a text that is too large', () => {
     expect(() => bundleIn(textWith({ ...fileOf('a'), sha256: sha256('y') }))).toThrow('another digest')
     expect(() => bundleIn('x'.repeat(8 * 1024 * 1024 + 1))).toThrow('8 MiB')

@@ -21,6 +21,7 @@ import { chosen } from '../command.js'
 import { columns, counted, shortPath } from '../print/lines.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { type Given, orgOf, withDatabase } from './action.js'
+import { isOfFile } from './failure.js'
 import { keptIn } from './kept-checkpoints.js'
 
 export async function run(given: Given): Promise<number> {
@@ -108,7 +109,9 @@ async function verifiedFile(
   given: Given,
 ): Promise<number> {
   const unusable = (error: unknown) => {
-    throw new Refusal('FLEET_UNUSABLE', `The export cannot be used: ${textOf(error)}`, {
+    // The operating system names the file itself.
+    const name = isOfFile(error) ? '' : ` ${shortPath(path)}`
+    throw new Refusal('FLEET_UNUSABLE', `The export${name} cannot be used: ${textOf(error)}`, {
       hint: 'Nothing in it is proven. Let the auditor export it again.',
     })
   }

@@ -8,6 +8,7 @@ import { visible, visibleName } from '../../core/base/text.js'
 import { callerEnv } from '../../files/caller.js'
 import type { InForce } from '../../files/fleet/policy.js'
 import { type FleetPlace, fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
+import { ifThere } from '../../files/if-there.js'
 import { tokenFrom } from '../../fleet/join-token.js'
 import { type GatewayClient, Refusal as GatewayRefusal } from '../../fleet/machine/gateway-client.js'
 import { clientOf, joinFleet } from '../../fleet/machine/joining.js'
@@ -175,7 +176,7 @@ function groupOf(given: string | undefined): number | undefined {
   const group = given ?? SUDO_GID
   if (/^\d{1,10}$/.test(group)) return Number(group)
   if (given === undefined) return undefined
-  const row = readFileSync('/etc/group', 'utf8')
+  const row = (ifThere(() => readFileSync('/etc/group', 'utf8')) ?? '')
     .split('\n')
     .map((line) => line.split(':'))
     .find(([name]) => name === given)

@@ -68,6 +68,8 @@ export function bundleIn(content: string): Bundle {
   const fields = fieldsOf(JSON.parse(content), 'the bundle')
   checkFormat(fields.format, 'the bundle')
   const files = listOf(bundleFile)(fields.files, 'files')
+  // A machine takes an empty folder for one whose files are gone, and closes.
+  if (files.length === 0) throw new Error('it has no files')
   if (files.length > MOST_FILES) throw new Error(`the bundle has more than ${MOST_FILES} files`)
   checkPaths(files.map(({ path }) => path))
   const file = files.find(({ path }) => path === POLICY_FILE)

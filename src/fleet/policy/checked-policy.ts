@@ -175,11 +175,19 @@ function newestRoot(
   return root
 }
 
+/** What was published is of another fleet than the key. */
+export class OtherKey extends Error {
+  override readonly name = 'OtherKey'
+
+  constructor() {
+    super('the first root.json is not one of the key of the fleet')
+  }
+}
+
 /** Throws unless the key of the fleet, and nobody else, signs this first root. */
 function checkFirstRoot(models: Models, content: string, rootKey: Buffer): void {
   const root = metadataIn(models, 'root', content)
-  if (root.signed.version !== 1 || !rootKeyIn(root).equals(rootKey))
-    throw new Error('the first root.json is not one of the key of the fleet')
+  if (root.signed.version !== 1 || !rootKeyIn(root).equals(rootKey)) throw new OtherKey()
   checkSigned(models, 'root', root, root)
 }
 

@@ -7,7 +7,7 @@ import { type KeyPair, keyPairFrom, publicKeyFrom } from '../../../files/ed25519
 import { readMembership } from '../../../files/fleet/marker.js'
 import type { Database } from '../../../fleet/database/connection.js'
 import { addPolicy, firstRootKey, type NewPolicy, policyAfter } from '../../../fleet/database/policy.js'
-import { type Accepted, type Published, verified } from '../../../fleet/policy/checked-policy.js'
+import { type Accepted, OtherKey, type Published, verified } from '../../../fleet/policy/checked-policy.js'
 import type { PolicyRow, Signers } from '../../../fleet/policy/metadata.js'
 import { type Change, firstSigners, type Publisher, publication } from '../../../fleet/policy/publication.js'
 import { type Models, tufModels } from '../../../fleet/policy/tuf.js'
@@ -58,7 +58,7 @@ async function stateOf({ models, rows, rootKey, output }: Read): Promise<Publish
   } catch (error) {
     const text = textOf(error)
     throw new Refusal('FLEET_POLICY', text.slice(0, 1).toUpperCase() + text.slice(1), {
-      ...(text.includes('not one of the key of the fleet') && {
+      ...(error instanceof OtherKey && {
         hint: 'Check KEY: it is the public key that carabiner fleet init printed, also after a rotation.',
       }),
       ...(!isFirst && {

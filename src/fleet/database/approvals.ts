@@ -27,9 +27,11 @@ const QUESTIONS = `select q.id, q.machine, m.name, q.body, q.people, q.asked, q.
     (select a.rejected from fleet.answer a where a.id = q.id order by a.place desc limit 1) as rejected
   from fleet.question q join fleet.machine m using (org, machine)`
 
-const OPEN = `q.expires > clock_timestamp()
-  and not exists (select from fleet.settled s where s.id = q.id)
-  and not exists (select from fleet.answer a where a.id = q.id and not a.allows)
+/** `offset 0` has it looked up for each question. PostgreSQL would join instead, and read all that the organisation has settled. */
+const UNSETTLED = 'not exists (select from fleet.settled s where s.org = q.org and s.id = q.id offset 0)'
+
+const OPEN = `q.expires > clock_timestamp() and ${UNSETTLED}
+  and not exists (select from fleet.answer a where a.org = q.org and a.id = q.id and not a.allows offset 0)
   and (select count(*) from fleet.answer a where a.id = q.id and a.rejected is null) < q.people`
 
 /** What one list holds. A call may have four million bytes, and a machine thousands of questions. */
@@ -185,8 +187,6 @@ export interface QuestionsOfMachine {
   /** Those after the place that the machine has of each. */
   readonly answers: readonly AnswerRow[]
 }
-
-const UNSETTLED = 'not exists (select from fleet.settled s where s.org = q.org and s.id = q.id)'
 
 /** `waiting`: questions of this machine, and how many answers it has of each. */
 export async function questionsOfMachine(

@@ -1,9 +1,11 @@
 // What `npm run bench -- --save` kept: one line of bench/history.jsonl for each run. Ratios can be compared between machines of
-// one kind, so a run is compared with the last one on the same system and version of Node.
+// one kind, so a
+// question is compared with the last time it was asked on the same system and version of Node.
 
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { QUESTIONS } from './questions.mjs'
 
 const FILE = fileURLToPath(new URL('history.jsonl', import.meta.url))
 const MACHINE = `${process.platform} ${process.arch}, Node ${process.versions.node.split('.')[0]}`
@@ -26,10 +28,22 @@ export function runs() {
   })
 }
 
-/** Figures by name. @returns {Readonly<Record<string, Figure>> | undefined} */
-export function lastRun() {
-  const last = runs().findLast(({ machine }) => machine === MACHINE)
-  return last && Object.fromEntries(last.benches.map((row) => [row.name, row]))
+/** @typedef {Run & { question: string }} Asked a question, as it was asked last */
+
+/** Sorted by question. @param {string} machine @param {readonly Run[]} all @returns {readonly Asked[]} */
+export function lastAsked(machine, all = runs()) {
+  const own = all.filter((run) => run.machine === machine)
+  return QUESTIONS.toSorted().flatMap((question) => {
+    const isOf = (/** @type {Figure} */ row) => row.question === question
+    const last = own.findLast(({ benches }) => benches.some(isOf))
+    return last ? [{ ...last, question, benches: last.benches.filter(isOf) }] : []
+  })
+}
+
+/** Figures by name. @returns {Readonly<Record<string, Figure>>} */
+export function figuresBefore() {
+  const rows = lastAsked(MACHINE).flatMap(({ benches }) => benches)
+  return Object.fromEntries(rows.map((row) => [row.name, row]))
 }
 
 /** @param {Figure} row @param {Figure} before */

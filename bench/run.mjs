@@ -1,27 +1,27 @@
 // npm run bench [-- --json] [-- --quick] [-- --save] [-- NAME…]: runs every question of this folder and prints ratios. A missed
-// limit is printed, not an error. --save keeps the figures for docs/performance.md, and for the next run, which says what got
-// worse. --quick shows that it runs, not how fast.
+// limit is printed, not an error. --save keeps the figures for docs/performance.md, and for the next run of the same questions, which
+// says what got worse. --quick shows that it runs, not how fast.
 
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { addRun, isWorse, lastRun } from './history.mjs'
+import { addRun, figuresBefore, isWorse } from './history.mjs'
 import { QUESTIONS } from './questions.mjs'
 
 const args = process.argv.slice(2)
 const [json, quick, save] = ['--json', '--quick', '--save'].map((flag) => args.includes(flag))
 const wanted = args.filter((arg) => !arg.startsWith('-'))
 const unknown = wanted.filter((name) => !QUESTIONS.includes(name))
-if (unknown.length > 0 || (save && (quick || wanted.length > 0))) {
+if (unknown.length > 0 || (save && quick)) {
   console.error(
     unknown.length > 0
       ? `There is no question ${unknown.join(', ')}. Choose from: ${QUESTIONS.join(', ')}`
-      : 'Only a whole run can be saved: leave out --quick and names.',
+      : 'A quick run cannot be saved: it says nothing about speed.',
   )
   process.exit(64)
 }
 
 const questions = wanted.length === 0 ? QUESTIONS : wanted
-const before = quick ? undefined : lastRun()
+const before = quick ? undefined : figuresBefore()
 if (!json) console.log(line('', 'ratio', 'middle half', 'limit', ''))
 const benches = []
 for (const question of questions) {

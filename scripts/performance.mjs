@@ -1,33 +1,35 @@
-// docs/performance.md and its charts, from the last run that `npm run bench -- --save` kept. What each question asks is the
+// docs/performance.md and its charts, from what `npm run bench -- --save` kept last of each question. What each question asks is the
 // comment at the top of its file.
 
 import { readFileSync } from 'node:fs'
-import { runs } from '../bench/history.mjs'
+import { lastAsked, runs } from '../bench/history.mjs'
 import { code, list, made, page, table } from './markdown.mjs'
 
 /** @typedef {import('../bench/history.mjs').Figure} Figure */
 
 /** Pages and pictures, by path. */
 export function performancePages() {
-  const last = runs().at(-1)
-  if (!last) throw new Error('bench/history.jsonl has no run: npm run bench -- --save')
+  const newest = runs().at(-1)
+  if (!newest) throw new Error('bench/history.jsonl has no run: npm run bench -- --save')
+  const asked = lastAsked(newest.machine)
+  const benches = asked.flatMap((one) => one.benches)
   return {
-    'docs/performance.md': performancePage(last),
-    'docs/performance/limits.svg': limitsChart(last.benches),
-    'docs/performance/peers.svg': peersChart(last.benches),
+    'docs/performance.md': performancePage(asked, newest.machine),
+    'docs/performance/limits.svg': limitsChart(benches),
+    'docs/performance/peers.svg': peersChart(benches),
   }
 }
 
-/** @param {import('../bench/history.mjs').Run} run */
-function performancePage({ date, commit, machine, benches }) {
+/** @param {readonly import('../bench/history.mjs').Asked[]} asked @param {string} machine */
+function performancePage(asked, machine) {
+  const benches = asked.flatMap((one) => one.benches)
   const limited = benches.filter(({ limit }) => limit !== null)
   const within = limited.filter((row) => !isOver(row)).length
-  const questions = [...new Set(benches.map(({ question }) => question))]
   return page([
     '# Performance',
     made('bench/history.jsonl'),
     'See what hooks cost, over the least that the same work costs without them. Every figure is a ratio of two things that ran in turn in one run, so it says the same on a fast and on a slow machine.',
-    `Measured on ${date} at ${code(commit)} (${machine}): ${within} of ${limited.length} figures are within their limits. A limit is a goal that this project set itself: **over** means that it is not reached yet, not that something is broken.`,
+    `Measured on ${machine}: ${within} of ${limited.length} figures are within their limits. A limit is a goal that this project set itself: **over** means that it is not reached yet, not that something is broken.`,
     '![How much of its limit each figure takes](performance/limits.svg)',
     '## Beside others',
     'The same work done by other programs and libraries, in the same run. Those that check, time and record nothing are the floor.',
@@ -37,15 +39,12 @@ function performancePage({ date, commit, machine, benches }) {
       'Each question is a file in `bench/`, with a process of its own. Everything in it is warmed up first, except programs that are started anew each time.',
       'Then there are 9 to 41 rounds. In each round, everything runs once, in another order. A figure is the median of the rounds’ ratios. The **middle half** of the ratios shows the spread. **There** is the time of what stands before the `/`, on that machine.',
       'Where other programs on the machine would disturb the time, processor time is taken. For a program that is started anew, it is that of the program and of all its threads.',
-      '`npm run bench` repeats all of it in a few minutes, and says which figure got worse than the last saved one: its middle half must be more than 5 % above the other. `npm run bench -- NAME` asks one question, `--json` prints for programs, `--save` adds the run to `bench/history.jsonl`.',
+      '`npm run bench` repeats all of it in a few minutes, and says which figure got worse than the last saved one: its middle half must be more than 5 % above the other. `npm run bench -- NAME` asks one question, `--json` prints for programs, `--save` adds the figures to `bench/history.jsonl`.',
     ]),
-    ...questions.flatMap((question) => [
+    ...asked.flatMap(({ question, date, commit, benches: rows }) => [
       `## ${question}`,
-      questionOf(question),
-      table(
-        ['', 'there', 'ratio', 'middle half', 'limit', ''],
-        benches.filter((row) => row.question === question).map(rowOf),
-      ),
+      `${questionOf(question)} Measured on ${date} at ${code(commit)}.`,
+      table(['', 'there', 'ratio', 'middle half', 'limit', ''], rows.map(rowOf)),
     ]),
   ])
 }

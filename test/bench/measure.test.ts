@@ -1,7 +1,7 @@
 // Figures are computed rightly from what rounds measured.
 
 import { describe, expect, it } from 'vitest'
-import { isWorse } from '../../bench/history.mjs'
+import { isWorse, lastAsked } from '../../bench/history.mjs'
 import { childClock, figure, Rounds, race } from '../../bench/measure.mjs'
 
 describe('a row', () => {
@@ -53,4 +53,28 @@ it('got worse if the middle halves are apart', () => {
   expect(isWorse(row(1.2, 1.3, 1.4), row(0.9, 1, 1.1))).toBe(true)
   expect(isWorse(row(1.1, 1.3, 1.4), row(0.9, 1, 1.1))).toBe(false)
   expect(isWorse(row(0.5, 0.6, 0.7), row(0.9, 1, 1.1))).toBe(false)
+})
+
+describe('what was saved', () => {
+  const row = (question: string, name: string, ratio: number) => {
+    return { question, name, ratio, low: ratio, high: ratio, limit: null }
+  }
+  const run = (commit: string, machine: string, ...benches: ReturnType<typeof row>[]) => {
+    return { date: '2026-11-18', commit, machine, benches }
+  }
+
+  it('counts as it was asked last on such a machine, question by question', () => {
+    const all = [
+      run('1', 'here', row('trust', 'a', 1), row('audit', 'renamed', 1), row('gone', 'x', 1)),
+      run('2', 'here', row('audit', 'b', 2)),
+      run('3', 'elsewhere', row('trust', 'a', 3)),
+    ]
+    const found = lastAsked('here', all).map(({ question, commit, benches }) => {
+      return [question, commit, benches.map(({ name }) => name)]
+    })
+    expect(found).toEqual([
+      ['audit', '2', ['b']],
+      ['trust', '1', ['a']],
+    ])
+  })
 })

@@ -101,7 +101,7 @@ export const ACTIONS = {
     words: 2,
     options: [...DATABASE, 'lines', 'machine', ...FILTERS, 'checkpoint', 'root-key', 'out', 'to', 'follow'],
     isPersonal: false,
-    load: () => import('./audit.js'),
+    load: () => import('./audit/audit.js'),
   },
   checkpoint: {
     audience: 'administrator',
@@ -109,7 +109,7 @@ export const ACTIONS = {
     words: 0,
     options: [...DATABASE, 'key', 'out'],
     isPersonal: true,
-    load: () => import('./checkpoint.js'),
+    load: () => import('./audit/checkpoint.js'),
   },
   join: {
     audience: 'machine',

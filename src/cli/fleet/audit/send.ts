@@ -2,11 +2,11 @@
 
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { digest } from '../../core/base/digest.js'
-import { textOf } from '../../core/base/errors.js'
-import { visible, visibleName } from '../../core/base/text.js'
-import { stateHome } from '../../files/homes.js'
-import type { Database } from '../../fleet/database/connection.js'
+import { digest } from '../../../core/base/digest.js'
+import { textOf } from '../../../core/base/errors.js'
+import { visible, visibleName } from '../../../core/base/text.js'
+import { stateHome } from '../../../files/homes.js'
+import type { Database } from '../../../fleet/database/connection.js'
 import {
   type ChainEnd,
   endsOfChains,
@@ -16,18 +16,18 @@ import {
   type NewRecord,
   type Range,
   recordsIn,
-} from '../../fleet/database/new-records.js'
-import { firstRootKey } from '../../fleet/database/policy.js'
-import { timeOf } from '../../store/audit/filter.js'
-import type { Origin } from '../../store/audit/telemetry.js'
-import { BATCH, Collector, persistently } from '../collector.js'
-import { Interruption } from '../interruption.js'
-import type { Output } from '../output.js'
-import { counted, shortPath } from '../print/lines.js'
-import { EXIT, Refusal, usage } from '../refusal.js'
-import { version } from '../version.js'
-import { type Given, orgOf, withDatabase } from './action.js'
-import { refusing } from './failure.js'
+} from '../../../fleet/database/new-records.js'
+import { firstRootKey } from '../../../fleet/database/policy.js'
+import { timeOf } from '../../../store/audit/filter.js'
+import type { Origin } from '../../../store/audit/telemetry.js'
+import { BATCH, Collector, persistently } from '../../collector.js'
+import { Interruption } from '../../interruption.js'
+import type { Output } from '../../output.js'
+import { counted, shortPath } from '../../print/lines.js'
+import { EXIT, Refusal, usage } from '../../refusal.js'
+import { version } from '../../version.js'
+import { type Given, orgOf, withDatabase } from '../action.js'
+import { refusing } from '../failure.js'
 import { sendableEntry } from './sendable-entry.js'
 import { type Position, SentPositions } from './sent-positions.js'
 

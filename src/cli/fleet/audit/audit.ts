@@ -1,27 +1,27 @@
 // `fleet audit`: searches the records of all machines; `verify`: whether they are whole; `export`: all in a file, or to a collector; `evidence`: breaks.
 
 import { readFileSync } from 'node:fs'
-import { textOf } from '../../core/base/errors.js'
-import { visible, visibleName } from '../../core/base/text.js'
-import { localTime, timestamp } from '../../core/base/time.js'
-import { callerPath } from '../../files/caller.js'
-import { publicKeyFrom } from '../../files/ed25519.js'
-import { readMembership } from '../../files/fleet/marker.js'
-import { fleetPlace } from '../../files/fleet-places.js'
-import { isFolder } from '../../files/folder.js'
-import { readExport, writeExport } from '../../fleet/checkpoint/export.js'
-import { databaseSource } from '../../fleet/checkpoint/source.js'
-import { type FleetVerification, verifyFleet } from '../../fleet/checkpoint/verify.js'
-import { type FleetEntry, searchRecords } from '../../fleet/database/audit-query.js'
-import { evidenceOf } from '../../fleet/database/evidence-query.js'
-import { firstRootKey } from '../../fleet/database/policy.js'
-import type { Break } from '../../fleet/protocol.js'
-import { FILTERS, type FilterOptions, filterOf } from '../../store/audit/filter.js'
-import { chosen } from '../command.js'
-import { columns, counted, shortPath } from '../print/lines.js'
-import { EXIT, Refusal, usage } from '../refusal.js'
-import { type Given, orgOf, withDatabase } from './action.js'
-import { isOfFile } from './failure.js'
+import { textOf } from '../../../core/base/errors.js'
+import { visible, visibleName } from '../../../core/base/text.js'
+import { localTime, timestamp } from '../../../core/base/time.js'
+import { callerPath } from '../../../files/caller.js'
+import { publicKeyFrom } from '../../../files/ed25519.js'
+import { readMembership } from '../../../files/fleet/marker.js'
+import { fleetPlace } from '../../../files/fleet-places.js'
+import { isFolder } from '../../../files/folder.js'
+import { readExport, writeExport } from '../../../fleet/checkpoint/export.js'
+import { databaseSource } from '../../../fleet/checkpoint/source.js'
+import { type FleetVerification, verifyFleet } from '../../../fleet/checkpoint/verify.js'
+import { type FleetEntry, searchRecords } from '../../../fleet/database/audit-query.js'
+import { evidenceOf } from '../../../fleet/database/evidence-query.js'
+import { firstRootKey } from '../../../fleet/database/policy.js'
+import type { Break } from '../../../fleet/protocol.js'
+import { FILTERS, type FilterOptions, filterOf } from '../../../store/audit/filter.js'
+import { chosen } from '../../command.js'
+import { columns, counted, shortPath } from '../../print/lines.js'
+import { EXIT, Refusal, usage } from '../../refusal.js'
+import { type Given, orgOf, withDatabase } from '../action.js'
+import { isOfFile } from '../failure.js'
 import { keptIn } from './kept-checkpoints.js'
 
 export async function run(given: Given): Promise<number> {
@@ -180,7 +180,7 @@ async function exported(given: Given): Promise<number> {
         'Where to? Give --out FILE, or --to URL',
         '--out writes all records to a file that verify checks. --to sends them to an OpenTelemetry collector, such as http://localhost:4318.',
       )
-    const { sendRecords } = await import('./audit-send.js')
+    const { sendRecords } = await import('./send.js')
     return sendRecords(given)
   }
   const other = Object.entries({ to, follow, since }).find(([, value]) => value)?.[0]

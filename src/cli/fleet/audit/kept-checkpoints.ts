@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ifThere } from '../../files/if-there.js'
+import { ifThere } from '../../../files/if-there.js'
 
 const NAME = /^checkpoint-([1-9]\d{0,14})\.txt$/
 

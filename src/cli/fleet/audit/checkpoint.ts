@@ -2,16 +2,16 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { textOf } from '../../core/base/errors.js'
-import { visible } from '../../core/base/text.js'
-import { timestamp } from '../../core/base/time.js'
-import { callerPath } from '../../files/caller.js'
-import { checkedCheckpoint, makeCheckpoint, Unsigned } from '../../fleet/checkpoint/checkpoint.js'
-import { counted, shortPath } from '../print/lines.js'
-import { Refusal } from '../refusal.js'
-import { type Given, orgOf, withDatabase } from './action.js'
+import { textOf } from '../../../core/base/errors.js'
+import { visible } from '../../../core/base/text.js'
+import { timestamp } from '../../../core/base/time.js'
+import { callerPath } from '../../../files/caller.js'
+import { checkedCheckpoint, makeCheckpoint, Unsigned } from '../../../fleet/checkpoint/checkpoint.js'
+import { counted, shortPath } from '../../print/lines.js'
+import { Refusal } from '../../refusal.js'
+import { type Given, orgOf, withDatabase } from '../action.js'
+import { checkRootKey, rootKeyIn } from '../root-key.js'
 import { checkpointFile, type KeptCheckpoint, keptIn } from './kept-checkpoints.js'
-import { checkRootKey, rootKeyIn } from './root-key.js'
 
 export async function run({ options, output }: Given): Promise<number> {
   const key = rootKeyIn(options)

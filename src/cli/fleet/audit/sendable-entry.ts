@@ -1,10 +1,10 @@
 // A record of a fleet as a collector accepts it. Whoever has the key of a machine could send any line, and a collector that
 // refused it would keep the records of all other machines back.
 
-import { isObject } from '../../core/base/json.js'
-import type { NewRecord } from '../../fleet/database/new-records.js'
-import { UNREADABLE } from '../../fleet/listing.js'
-import type { StoredEntry } from '../../store/audit-log.js'
+import { isObject } from '../../../core/base/json.js'
+import type { NewRecord } from '../../../fleet/database/new-records.js'
+import { UNREADABLE } from '../../../fleet/listing.js'
+import type { StoredEntry } from '../../../store/audit-log.js'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 // How far each chain of a fleet was sent to a collector. It is kept by whoever sends: an auditor can only read the database.
 
 import { join } from 'node:path'
-import { count, fieldsOf, optional, type Reader, text } from '../../files/fields.js'
-import { VersionedFile } from '../../files/versioned-file.js'
+import { count, fieldsOf, optional, type Reader, text } from '../../../files/fields.js'
+import { VersionedFile } from '../../../files/versioned-file.js'
 
 /** The last record that the collector has. Without a hash, it is one before the first that it should get. */
 export interface Position {

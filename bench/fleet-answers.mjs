@@ -73,7 +73,7 @@ class Machine {
     machine.client = new GatewayClient({ url, sender: { machine: member.machine, key } })
     machine.member = member
     const place = { stateDir: join(home, 'state'), dataDir: home, approversFile: join(home, 'none') }
-    machine.queue = new FileApprovals({ ...place, onTrouble: refuse })
+    machine.queue = fileApprovals({ ...place, onTrouble: refuse })
     const learnPeople = (sent) => fetchPeople(machine.client, member, { dataDir: home, sent })
     await learnPeople()
     const { client, queue } = machine
@@ -83,7 +83,7 @@ class Machine {
 
   async ask(people) {
     const question = madeQuestion({ session: `bench-${asked++}` })
-    const pending = this.queue.raise(question, { project: '/project' })
+    const pending = await this.queue.raise(question, { project: '/project' })
     await this.mirror.exchange(0)
     await Promise.all([this.mirror.exchange(WAIT_S), people.allow(pending, this.member)])
     if ((await this.queue.take(question))?.decision !== 'allow') throw new Error('it was not allowed')

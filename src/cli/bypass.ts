@@ -3,6 +3,7 @@
 import type { MergedSettings } from '../config/merged-settings.js'
 import type { Diagnostic } from '../core/base/errors.js'
 import { callerEnv } from '../files/caller.js'
+import { companyFolder, companyPolicies, enforcedIn } from '../files/company-folder.js'
 import { userHome } from '../files/homes.js'
 import { type Bypass, bypassOf } from '../pack/bypass.js'
 import { projectEnvOf } from '../pack/deciding-variables.js'
@@ -24,7 +25,10 @@ export function isBypassed({ settings }: Settled): boolean {
 function theSwitch(): Bypass | undefined {
   const home = userHome()
   const env = callerEnv()
-  return bypassOf(env, home, projectEnvOf(undefined, env, home))
+  return bypassOf(env, home, {
+    found: projectEnvOf(undefined, env, home),
+    company: enforcedIn(companyPolicies(companyFolder())),
+  })
 }
 
 /** A diagnostic, so that a program that reads the JSON knows that nothing was judged. */

@@ -123,6 +123,7 @@ class Watching implements ConfigWatch {
   async #tell(): Promise<void> {
     try {
       const roots = this.#territory.extend(await pathsOf(this.#sources))
+      if (this.#closed) return
       if (roots.length > 0) await this.#watch(roots)
       this.#awaitExpiry()
       if (!this.#closed) this.#onChange()

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { isObject } from '../core/base/json.js'
-import { companyFolder, companyPolicies, enforcedIn } from '../files/company-folder.js'
+import type { CompanyPolicy } from '../files/company-folder.js'
 import { readPlain } from '../files/plain-file.js'
 import { realOf } from '../files/within.js'
 import { type ProjectEnv, switchedOffBy } from './deciding-variables.js'
@@ -14,18 +14,25 @@ export interface Bypass {
   readonly message: string
 }
 
-/** Undefined if the switch is not set. A project may not set it: `found` holds the variables that projects set for hooks. */
+/** Who may forbid the switch. */
+interface Others {
+  /** The variables that projects set for hooks. A project may not set the switch. */
+  readonly found: readonly ProjectEnv[]
+  /** The company's policies that count. */
+  readonly company: readonly CompanyPolicy[]
+}
+
+/** Undefined if the switch is not set. */
 export function bypassOf(
   env: NodeJS.ProcessEnv,
   home: string,
-  found: readonly ProjectEnv[],
+  { found, company }: Others,
 ): Bypass | undefined {
   if (env.CARABINER_OFF !== '1') return undefined
   const setBy = switchedOffBy(found)
   if (setBy !== undefined)
     return { on: false, message: `CARABINER_OFF=1 is set but has no effect: it may come from ${setBy}` }
-  const policies = enforcedIn(companyPolicies(companyFolder()))
-  if (policies.some(({ folder }) => mayBypass(join(folder, 'settings.json'), false) !== true))
+  if (company.some(({ folder }) => mayBypass(join(folder, 'settings.json'), false) !== true))
     return { on: false, message: 'CARABINER_OFF=1 is set but has no effect: the company’s policy forbids it' }
   const file = join(home, '.amplifier', 'settings.json')
   switch (mayBypass(file)) {

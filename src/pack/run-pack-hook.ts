@@ -6,7 +6,7 @@ import { keepSecret, secretsIn } from '../core/base/secrets.js'
 import { type HookResult, proceed } from '../core/events/result.js'
 import { callerEnv } from '../files/caller.js'
 import { companyFolder, companyPolicies, enforcedIn } from '../files/company-folder.js'
-import { readyForFleet } from '../files/fleet-files.js'
+import { readyForPolicies } from '../files/fleet-files.js'
 import { userHome } from '../files/homes.js'
 import { foldersAround } from '../files/project-folders.js'
 import { projectDirOf, startsOf } from '../files/which-project.js'
@@ -63,17 +63,19 @@ async function answerOf(
   input: HookInput,
   { env, program, memory }: Started,
 ): Promise<HookResult | undefined> {
-  await readyForFleet()
   const set = projectEnvOf(input.cwd, env, userHome())
   const unread = unreadProblems(set, env)
   takeBack(env, set)
   const home = userHome()
-  const bypass = bypassOf(env, home, set)
+  // After that, because a project may say where the user's files are.
+  const place = companyFolder()
+  await readyForPolicies(place.fleet)
+  const company = enforcedIn(companyPolicies(place))
+  const bypass = bypassOf(env, home, { found: set, company })
   if (bypass?.on) return proceed({ userMessage: bypass.message, userMessageLevel: 'warning' })
   const projectDir = projectDirOf(input.cwd, env, home)
   const told = [...envProblems(hook.event === 'SessionStart' ? set : withoutCode(set)), ...unread]
   const around = foldersAround(startsOf(input.cwd, env, home), [home])
-  const company = enforcedIn(companyPolicies(companyFolder())).map(({ folder }) => folder)
   const read = readSettings(home, projectDir, around, memory || hook.remembers === true, company)
   const isMoved = movesSettings(set) || unread.length > 0
   const settings = isMoved ? { ...read, unreadable: read.unreadable ?? told.join('; ') } : read

@@ -1,6 +1,7 @@
 // The pack's settings: the company's file, then the user's, then those of the project and the folders around it, which can only tighten.
 
 import { isAbsolute, join } from 'node:path'
+import type { CompanyPolicy } from '../files/company-folder.js'
 import { realOf } from '../files/within.js'
 import { Reader, type Told } from './settings-reader.js'
 
@@ -57,6 +58,8 @@ export interface PackSettings {
    * guard must not continue as if there were no rules.
    */
   readonly unreadable: string | undefined
+  /** Why the company's policy cannot be relied on, and what to do. Then the guard refuses every call. */
+  readonly closed: string | undefined
 }
 
 export const DEFAULTS: PackSettings = {
@@ -70,6 +73,7 @@ export const DEFAULTS: PackSettings = {
   reflection: undefined,
   problems: [],
   unreadable: undefined,
+  closed: undefined,
 }
 
 export function guardsPaths({ selfProtection, protect }: PackSettings): boolean {
@@ -84,22 +88,22 @@ function settingsFile(folder: string): string {
 
 /**
  * Never throws: an unreadable file is reported in `problems`. `around`: other folders whose files may tighten the settings.
- * `memory`: whether the hook was registered to remember. The user's file overrides it. `company`: folders of the company's
- * policies, whose guard the user can only tighten.
+ * `memory`: whether the hook was registered to remember. The user's file overrides it. `company`: the policies whose
+ * guard the user can only tighten.
  */
 export function readSettings(
   home: string,
   projectDir: string,
   around: readonly string[] = [],
   memory: boolean = DEFAULTS.memory.enabled,
-  company: readonly string[] = [],
+  company: readonly Pick<CompanyPolicy, 'folder' | 'problem' | 'todo'>[] = [],
 ): PackSettings {
   const told: Told = { problems: [], unreadable: undefined }
   const user = settingsFile(home)
   const own = fromUser(
     new Reader(user, told),
     memory,
-    company.map((folder) => companyGuard(new Reader(join(folder, FILE), told))),
+    company.map(({ folder }) => companyGuard(new Reader(join(folder, FILE), told))),
   )
   const { unreadable } = told
   const seen = new Set<string>()
@@ -117,7 +121,9 @@ export function readSettings(
     all =
       folder === projectDir ? more : { ...more, protect: anchored(more.protect, all.protect.length, folder) }
   }
-  return { ...all, problems: told.problems, unreadable }
+  const lost = company.find(({ problem }) => problem !== undefined)
+  const closed = lost && [lost.problem, lost.todo].filter(Boolean).join('; ')
+  return { ...all, problems: told.problems, unreadable, closed }
 }
 
 /** A relative path in an outer folder's file is relative to that folder. */
@@ -205,6 +211,7 @@ function fromUser(file: Reader, isAsked: boolean, company: readonly Guard[]): Pa
     reflection: reflectionOf(file),
     problems: [],
     unreadable: undefined,
+    closed: undefined,
   }
   if (settings.reflection && remembers === false)
     file.tell('reflection has no effect: memory.enabled is false')

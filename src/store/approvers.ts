@@ -6,9 +6,10 @@ import { encoded, fieldsOf, listOf, personName, type Reader } from '../files/fie
 import type { Membership } from '../files/fleet/marker.js'
 import type { PersonKey } from '../files/fleet/people.js'
 import { fleetReader } from '../files/fleet-files.js'
-import { fleetPlace, mayBeThere } from '../files/fleet-places.js'
+import { fleetPlace } from '../files/fleet-places.js'
 import { checkFormat, FIRST_FORMAT } from '../files/format.js'
 import { lstatIfThere } from '../files/if-there.js'
+import { hasName } from '../files/looks.js'
 import { readPlain, removeIfThere } from '../files/plain-file.js'
 import { checkRootOwned, ROOT_FOLDER, writeRootOwned } from '../files/root-owned.js'
 
@@ -81,7 +82,7 @@ export function signersOf({ approversFile, dataDir, now }: SignersPlace = {}): S
  * whether there is a list or a fleet, so a list that cannot be relied on counts, too.
  */
 export function isSignatureNeeded({ approversFile = APPROVERS_FILE, dataDir }: SignersPlace = {}): boolean {
-  return mayBeThere(approversFile) || fleetPlace(dataDir) !== undefined
+  return hasName(approversFile) || fleetPlace(dataDir) !== undefined
 }
 
 /** Those who may allow on the page of `carabiner open`. */

@@ -1,7 +1,6 @@
 // Creates our stores in files. Embedders create theirs with fileApprovals() and fileAudit().
 
 import { resolve } from 'node:path'
-import { readyForFleet } from '../files/fleet-files.js'
 import { dataHome } from '../files/homes.js'
 import type { FileApprovalsOptions } from './approvals/file-approvals.js'
 import type { Approvals } from './approvals.js'
@@ -80,7 +79,6 @@ export function fileListedRecords(dataDir: string = dataHome()): TrustRecords {
 }
 
 export async function approvalsIn(options: FileApprovalsOptions): Promise<Approvals> {
-  const { FileApprovals } = await import('./approvals/file-approvals.js')
-  await readyForFleet(options.dataDir)
-  return new FileApprovals(options)
+  const { fileApprovals } = await import('./approvals/file-approvals.js')
+  return fileApprovals(options)
 }

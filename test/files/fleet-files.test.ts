@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newKeyPair } from '../../src/files/ed25519.js'
 import { userPlace } from '../../src/files/fleet-places.js'
 import type { Hooks } from '../../src/hooks.js'
@@ -13,7 +13,8 @@ import { putPolicyAt } from '../config/fleet-place.js'
 // As in a new process, nothing is loaded.
 beforeEach(() => void vi.resetModules())
 
-const RULES = '{ "rules": [{ "id": "x", "effects": ["delete"], "then": "deny", "say": "x" }] }'
+const RULES =
+  '{ "rules": [{ "id": "no-removal", "effects": ["delete"], "then": "deny", "say": "the fleet says no" }] }'
 const REMOVES = { tool_name: 'Bash', tool_input: { command: 'rm a.txt' } }
 const REVOKED = { ['0'.repeat(64)]: { by: 'Ada', at: '2026-11-18T09:00:00Z' } }
 
@@ -81,30 +82,70 @@ it('after waiting for it, it is read at once', async () => {
 
 it('hooks obey a policy that was there, and one that came while they were in use', async () => {
   const { folder, place, fetch } = machine()
+  const project = join(folder, 'project')
+  mkdirSync(project)
   const { hooksUnder } = await import('../../src/runtime.js')
   const company = { path: join(folder, 'none'), fleet: [place] }
-  const fired = async (hooks: Hooks) =>
-    (await hooks.session({ cwd: folder }).fire('PreToolUse', REMOVES)).action
+  const fired = (hooks: Hooks) => hooks.session({ cwd: project }).fire('PreToolUse', REMOVES)
+  const denied = { action: 'deny', reason: expect.stringContaining('the fleet says no') }
   const begun = async () => {
-    const hooks = await hooksUnder(company, { projectDir: folder, home: folder, globals: false })
+    const hooks = await hooksUnder(company, { projectDir: project, home: folder, globals: false })
     onTestFinished(() => hooks.close())
     return hooks
   }
   const resident = await begun()
-  expect(await fired(resident)).toBe('continue')
+  expect(await fired(resident)).toMatchObject({ action: 'continue' })
   fetch()
   await resident.reload()
-  expect(await fired(resident)).toBe('deny')
+  expect(await fired(resident)).toMatchObject(denied)
   vi.resetModules()
-  expect(await fired(await begun())).toBe('deny')
+  expect(await fired(await begun())).toMatchObject(denied)
 })
 
-it('a question of an embedder is for the people of the fleet from the first one on', async () => {
-  const { folder, dataDir, join: enter } = machine()
-  const { fileApprovals } = await import('../../src/store/approvals/file-approvals.js')
-  const approversFile = join(folder, 'none')
-  const queue = fileApprovals({ stateDir: join(folder, 'state'), dataDir, approversFile })
-  enter()
+describe('on a machine that joins while a program runs, nobody allows by typing', () => {
   // There is no list of people yet.
-  await expect(queue.raise(madeQuestion(), { project: '/project' })).rejects.toThrow(/list of people/)
+  const NO_LIST = /list of people/
+
+  async function asking() {
+    const { folder, dataDir, join: enter } = machine()
+    const { fileApprovals } = await import('../../src/store/approvals/file-approvals.js')
+    const queue = fileApprovals({
+      stateDir: join(folder, 'state'),
+      dataDir,
+      approversFile: join(folder, 'none'),
+    })
+    return { queue, enter, question: madeQuestion() }
+  }
+  const PROJECT = { project: '/project' }
+  const ALLOW = { option: 'allow', by: 'ada' }
+
+  it('a question that is raised', async () => {
+    const { queue, enter, question } = await asking()
+    enter()
+    await expect(queue.raise(question, PROJECT)).rejects.toThrow(NO_LIST)
+  })
+
+  it('a question that is answered', async () => {
+    const { queue, enter, question } = await asking()
+    const { id } = await queue.raise(question, PROJECT)
+    enter()
+    await expect(queue.answer(id, ALLOW)).rejects.toThrow(NO_LIST)
+    await expect(queue.take(question)).rejects.toThrow(NO_LIST)
+  })
+
+  it('an answer that is used, and one that is waited for', async () => {
+    const { queue, enter, question } = await asking()
+    const { id } = await queue.raise(question, PROJECT)
+    let looks = 0
+    const isWorthwhile = async () => {
+      looks++
+      // The machine joins between two looks.
+      if (looks === 1) enter()
+      await Promise.resolve(queue.answer(id, ALLOW)).catch(() => {})
+      return true
+    }
+    const waiting = queue.wait(question, { until: performance.now() + 60_000, isWorthwhile })
+    await expect(waiting).rejects.toThrow(NO_LIST)
+    expect(looks).toBe(1)
+  })
 })

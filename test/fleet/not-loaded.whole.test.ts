@@ -28,6 +28,7 @@ const FLEET = /fleet|^pg$|^@tufjs\//
 
 /** Each only looks whether there is a fleet, and loads the rest when there is one. */
 const DOORS = ['src/files/fleet-files.ts', 'src/files/fleet-places.ts', 'src/fleet/machine/counters.ts']
+
 describe('without a fleet', () => {
   let inputs: Metafile['inputs']
 

@@ -22,7 +22,7 @@ describe('the guard of a company', () => {
       mkdirSync(folder, { recursive: true })
       if (content) writeFileSync(join(folder, 'pack.json'), JSON.stringify(content))
     }
-    return readSettings(home, project, [], false, [company])
+    return readSettings(home, project, [], false, [{ folder: company }])
   }
 
   const words = fc.array(fc.constantFrom('main', 'release', 'git *', 'curl *', '~/notes'), { maxLength: 3 })

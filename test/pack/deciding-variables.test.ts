@@ -74,7 +74,7 @@ describe("a project's settings.json", () => {
   ])('of the user may have remarks: %s', (text, says) => {
     const place = new Workplace()
     place.file(join(place.home, '.amplifier/settings.json'), text)
-    expect(bypassOf({ CARABINER_OFF: '1' }, place.home, [])?.message).toContain(says)
+    expect(bypassOf({ CARABINER_OFF: '1' }, place.home, { found: [], company: [] })?.message).toContain(says)
   })
 
   it('does not bring along a home in which other rules hold', async () => {

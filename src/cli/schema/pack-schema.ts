@@ -6,7 +6,7 @@ import { FLAG, type Schema, TEXT, WRITTEN } from './shapes.js'
 const LIST: Schema = { type: 'array', items: WRITTEN, maxItems: 1000 }
 const count = (minimum: number, maximum: number): Schema => ({ type: 'integer', minimum, maximum })
 
-type Section = Exclude<keyof PackSettings, 'problems' | 'unreadable'>
+type Section = Exclude<keyof PackSettings, 'problems' | 'unreadable' | 'closed'>
 type Field = readonly [description: string, shape: Schema]
 
 /** Sections with fields, and fields of the file itself. */

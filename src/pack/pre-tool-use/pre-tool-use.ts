@@ -75,6 +75,7 @@ interface Answer {
 /** A deny by anything, or else the first question. */
 async function answerTo(input: Input, context: PackContext): Promise<Answer> {
   const { settings } = context
+  if (settings.closed !== undefined) return { result: deny(closedText(settings.closed)), rule: CLOSED }
   const call = calledBy(input.toolName, input.toolInput)
   const found = worstOf([
     ...lostRules(call, settings.unreadable),
@@ -96,6 +97,12 @@ async function answerTo(input: Input, context: PackContext): Promise<Answer> {
     return { result: withMessages(withHint(result), told), rule }
   const more = lost ? answerOf(lost) : { result: isPlain(result) ? undefined : result, rule: undefined }
   return { ...more, result: withMessages(more.result, told) }
+}
+
+const CLOSED = 'company-policy'
+
+function closedText(why: string): string {
+  return `No call may run, because the company’s policy cannot be relied on: ${why} (${CLOSED})`
 }
 
 function isPlain({ action, permission }: HookResult): boolean {

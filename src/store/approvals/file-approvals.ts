@@ -61,14 +61,12 @@ export interface FileApprovalsOptions {
 
 export function fileApprovals(options: FileApprovalsOptions = {}): Approvals {
   const queue = new FileApprovals(options)
-  // Whoever must sign in a fleet is read from its files.
-  const ready = () => readyForFleet(options.dataDir)
   return {
     checkOutside: (project) => queue.checkOutside(project),
-    raise: async (question, where) => ready().then(() => queue.raise(question, where)),
-    answer: async (id, given) => ready().then(() => queue.answer(id, given)),
-    take: async (question) => ready().then(() => queue.take(question)),
-    wait: async (question, how) => ready().then(() => queue.wait(question, how)),
+    raise: (question, where) => queue.ready().then(() => queue.raise(question, where)),
+    answer: (id, given) => queue.ready().then(() => queue.answer(id, given)),
+    take: (question) => queue.ready().then(() => queue.take(question)),
+    wait: (question, how) => queue.wait(question, how),
     open: (of) => queue.open(of),
     waiting: (project) => queue.waiting(project),
     get: (typed) => queue.get(typed),
@@ -98,7 +96,10 @@ const CHECKS = {
   onTrouble: isFunction,
 }
 
-/** Every method but `wait` is synchronous, unless there is a list of approvers: their signatures are checked in promises. */
+/**
+ * Every method but `wait` is synchronous, unless people sign: signatures are checked in promises. In a fleet, await `ready`
+ * before `raise`, `answer` and `take`.
+ */
 export class FileApprovals implements Approvals {
   readonly #place: ShelfPlace
   readonly #openMs: number
@@ -117,6 +118,11 @@ export class FileApprovals implements Approvals {
     this.#approversFile = options.approversFile
     this.#index = new QuestionIndex(folder)
     this.#now = options.now ?? Date.now
+  }
+
+  /** Whoever must sign in a fleet is read from its files. */
+  ready(): Promise<void> {
+    return readyForFleet(this.#place.dataDir)
   }
 
   raise(question: Question, { project }: { readonly project: string }): Raised {
@@ -282,7 +288,12 @@ export class FileApprovals implements Approvals {
   async wait(question: Question, options: WaitOptions): Promise<Taken | undefined> {
     const entry = this.#index.like(this.#keyOf(question)).at(-1)
     const folder = entry && this.#shelf().folderOf(entry.id)
-    return waitForAnswer(() => this.take(question), folder, options)
+    // The machine may join a fleet meanwhile.
+    const take = async () => {
+      await this.ready()
+      return options.signal?.aborted ? undefined : this.take(question)
+    }
+    return waitForAnswer(take, folder, options)
   }
 
   open({ project, most = Infinity }: Partial<OpenOf> = {}): readonly Pending[] {

@@ -13,7 +13,7 @@ const { addPeople } = await source('fleet/database/people.ts')
 const { GatewayClient } = await source('fleet/machine/gateway-client.ts')
 const { Mirror } = await source('fleet/machine/mirror.ts')
 const { fetchPeople } = await source('fleet/machine/people.ts')
-const { FileApprovals } = await source('store/approvals/file-approvals.ts')
+const { fileApprovals } = await source('store/approvals/file-approvals.ts')
 const { challengeOf, signedWith } = await source('store/approvals/signature.ts')
 const { signedPeople } = await source('files/fleet/people.ts')
 

@@ -115,6 +115,11 @@ export async function bundle(outdir, more = []) {
     }),
     build({
       ...asFunction,
+      entryPoints: [cli('start/gateway-program')],
+      plugins: [onlyServe, lateModules(LATE_BUILTINS), tablesOnly, ...more],
+    }),
+    build({
+      ...asFunction,
       entryPoints: [cli('start/list-program')],
       // Loaded at once, because list checks whether every hook can start.
       plugins: [withoutProofs, lateModules(['unbash']), tablesOnly, ...more],
@@ -261,16 +266,27 @@ const isGuard = (/** @type {string} */ path) => path.includes('/pre-tool-use/')
  * @param {(path: string) => boolean} isIn @returns {import('esbuild').Plugin}
  */
 function onlyHooks(isIn) {
+  return onlySome(/[/\\]pack[/\\]index\.ts$/, isIn)
+}
+
+/** Keeps only the action of `carabiner fleet` that runs the gateway. */
+const onlyServe = onlySome(/[/\\]cli[/\\]fleet[/\\]actions\.ts$/, (path) => path === './serve.js')
+
+/**
+ * Of what these files load on demand, keeps only some. The rest throws an error.
+ * @param {RegExp} importers @param {(path: string) => boolean} isIn @returns {import('esbuild').Plugin}
+ */
+function onlySome(importers, isIn) {
   return {
-    name: 'only-hooks',
+    name: 'only-some',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^\.\// }, ({ path, importer, kind }) =>
-        kind === 'dynamic-import' && /[/\\]pack[/\\]index\.ts$/.test(importer) && !isIn(path)
+        kind === 'dynamic-import' && importers.test(importer) && !isIn(path)
           ? { path, namespace: 'elsewhere' }
           : undefined,
       )
-      onLoad({ filter: /./, namespace: 'elsewhere' }, () => ({
-        contents: "throw new Error('this hook is in another file')",
+      onLoad({ filter: /./, namespace: 'elsewhere' }, ({ path }) => ({
+        contents: `throw new Error('${path} is in another file')`,
       }))
     },
   }

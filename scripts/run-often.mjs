@@ -41,6 +41,7 @@ export function runOften(carabiner) {
       run(i === 1 ? ['fire', 'PreToolUse'] : ['fire', '--as', 'claude-code'], {
         hook_event_name: 'PreToolUse',
       })
+      run(['fleet', 'serve']) // It ends at once, because no database is named.
       run(['hook', 'pre-tool-use'], i === 1 ? WRITE : {})
       run(['hook', i === 1 ? 'user-prompt-submit' : 'post-tool-use'], AFTER)
     }

@@ -51,6 +51,8 @@ export async function source(path) {
       target: 'node20',
       format: 'esm',
       logLevel: 'warning',
+      // That files have no side effects is true of the library, not of tests.
+      ignoreAnnotations: true,
       plugins: [missingPackages],
     })
     return await import(pathToFileURL(outfile).href)

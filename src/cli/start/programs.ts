@@ -16,9 +16,17 @@ export function hookProgram(name: PackName): (typeof HOOK_PROGRAMS)[number] {
 }
 
 const SERVICE = 'service-program.js'
-export const COMMAND_PROGRAMS = ['fire-program.js', 'list-program.js', 'full-program.js', SERVICE] as const
+const GATEWAY = 'gateway-program.js'
+export const COMMAND_PROGRAMS = [
+  'fire-program.js',
+  'list-program.js',
+  'full-program.js',
+  SERVICE,
+  GATEWAY,
+] as const
 
 export function commandProgram(command: string | undefined, word: string): (typeof COMMAND_PROGRAMS)[number] {
   if (command === 'service') return word === 'run' ? SERVICE : 'full-program.js'
+  if (command === 'fleet' && word === 'serve') return GATEWAY
   return COMMAND_PROGRAMS.find((file) => file === `${command}-program.js`) ?? 'full-program.js'
 }

@@ -345,6 +345,40 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     }
   })
 
+  it('tell each one that is missing or was replaced, and go on with the next', async () => {
+    const made = [first, kept]
+    while (made.length < 8) {
+      last = await checkpoint()
+      made.push(last)
+    }
+    const other = { ...checkedCheckpoint(made[6] ?? '', key.publicKey), time: '2026-11-18T08:00:00.000Z' }
+    const withdrawn = 'delete from fleet.checkpoint where number in'
+    const org = `(select org from fleet.org where name = '${ORG}')`
+    await run(fleet.owner, [
+      `${withdrawn} (2, 4, 5, 7)`,
+      `insert into fleet.checkpoint (org, number, note) values (${org}, 7, '${checkpointText(other, key)}')`,
+    ])
+    expect((await verify()).problems).toEqual([
+      'checkpoint 2 is missing',
+      'checkpoints 4 to 5 are missing',
+      'checkpoint 7 was replaced: checkpoint 8 follows another one',
+    ])
+    await run(fleet.owner, [
+      `${withdrawn} (1, 7)`,
+      'update fleet.checkpoint set number = 9 where number = 3',
+      "update fleet.checkpoint set note = 'none' where number = 6",
+    ])
+    expect((await verify(...made)).problems).toEqual([
+      'checkpoint 6 is not a checkpoint',
+      'checkpoints 1 to 5 are missing',
+      'checkpoint 7 is missing',
+      'checkpoint 3 is listed as checkpoint 9',
+      ...[1, 2, 3, 4, 5].map((number) => `checkpoint ${number}, which you kept, is missing`),
+      'checkpoint 6 is not the one that you kept',
+      'checkpoint 7, which you kept, is missing',
+    ])
+  })
+
   it('are not made where the one before is not kept, or was replaced', async () => {
     last = undefined
     await expect(checkpoint()).rejects.toThrow('not among those that you kept')

@@ -167,16 +167,19 @@ async function expectationsIn(
   }
   /** By number: the digest of its text. */
   const digests = new Map<number, string>()
-  let before: string | undefined
+  /** The one before, as it is listed. */
+  let before = 0
   for await (const { number, note } of source.checkpoints()) {
     const one = checked(note, `checkpoint ${number}`)
-    const place = digests.size + 1
-    if (one && one.number !== place) problems.add(`checkpoint ${place} is missing`)
-    else if (one && before !== undefined && one.previous !== before)
-      problems.add(`checkpoint ${place - 1} was replaced: checkpoint ${place} follows another one`)
+    if (one && one.number !== number)
+      problems.add(`checkpoint ${one.number} is listed as checkpoint ${number}`)
+    if (number <= before) problems.add(`checkpoint ${number} is listed after checkpoint ${before}`)
+    else if (number > before + 1) problems.add(missing(before + 1, number - 1))
+    else if (one?.number === number && before > 0 && one.previous !== digests.get(before))
+      problems.add(`checkpoint ${before} was replaced: checkpoint ${number} follows another one`)
     if (one) expected.add(one)
-    before = digestOf(note)
-    digests.set(number, before)
+    digests.set(number, digestOf(note))
+    before = number
   }
   for (const text of kept) {
     const own = checked(text, 'a checkpoint that you kept')
@@ -189,6 +192,10 @@ async function expectationsIn(
     )
   }
   return expected
+}
+
+function missing(from: number, to: number): string {
+  return from === to ? `checkpoint ${from} is missing` : `checkpoints ${from} to ${to} are missing`
 }
 
 function linkText({ seq, hash }: Link): string {

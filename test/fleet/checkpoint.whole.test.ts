@@ -504,6 +504,39 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     expect(await searchRecords(admin(), { limit: 9, hook: 'guard', machine: 'escapes' })).toHaveLength(1)
   })
 
+  it('are read in pages of few bytes, however long the lines and how much evidence there is', async () => {
+    const machine = await addedMachine(fleet, 'verbose')
+    const MIB = 1024 * 1024
+    const lines = rawLines(
+      Array.from({ length: 12 }, () => `{"kind":"fire","time":"${time}","x":"${'x'.repeat(3 * MIB)}"}`),
+    )
+    await append(machine, lines)
+    await run(fleet.owner, [
+      `insert into fleet.evidence (org, machine, log, epoch, kind, seq, line)
+        select c.org, machine, log, 1, 'fork', n, repeat('x', 65536)
+        from fleet.chain c, generate_series(1, 500) n where machine = '${machine}'`,
+      `insert into fleet.evidence (org, machine, log, epoch, kind, seq)
+        select c.org, machine, log, 1, 'cut', n from fleet.chain c, generate_series(1, 2500) n where machine = '${machine}'`,
+      `insert into fleet.checkpoint (org, number, note)
+        select org, n, repeat('x', ${3 * MIB}) from fleet.org, generate_series(3, 10) n where name = '${ORG}'`,
+    ])
+    const pages: { readonly rows: number; readonly bytes: number }[] = []
+    const found = await admin().snapshot((client) => {
+      const counting = {
+        query: async (sql: string, values: unknown[]) => {
+          const result = await client.query(sql, values)
+          const long = result.rows.map(({ line, note }) => String(line ?? note ?? '').length)
+          pages.push({ rows: long.length, bytes: long.reduce((sum, one) => sum + one, 0) })
+          return result
+        },
+      } as unknown as typeof client
+      return verifyFleet(databaseSource(counting), options)
+    })
+    expect(found).toMatchObject({ records: 11 + 12, evidence: 3000, problemCount: 8 })
+    expect(Math.max(...pages.map(({ bytes }) => bytes))).toBeLessThanOrEqual(16 * MIB)
+    expect(Math.max(...pages.map(({ rows }) => rows))).toBeLessThanOrEqual(2000)
+  })
+
   it('and searches of the owner of the tables stay within the organisation', async () => {
     const theirs = await opened(fleet.owner, 'other')
     try {

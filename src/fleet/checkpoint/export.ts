@@ -6,7 +6,8 @@ import { textOf } from '../../core/base/errors.js'
 import { count, fieldsOf, oneOf, type Reader, text } from '../../files/fields.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
 import type { Link } from '../../store/audit-log.js'
-import type { Evidence, Leaf } from './checkpoint.js'
+import type { Leaf } from './checkpoint.js'
+import type { Evidence } from './evidence.js'
 import type { SignedRow } from './signed-rows.js'
 import type { FleetRecord, FleetSource, NumberedNote } from './source.js'
 
@@ -63,7 +64,7 @@ export async function writeExport<C extends Leaf>(
       total.checkpoints++
       await write('checkpoint', { number, note })
     }
-    for (const one of await source.evidence()) await write('evidence', one)
+    for await (const one of source.evidence()) await write('evidence', one)
     for await (const one of source.signed()) await write('signed', one)
     for await (const chain of source.chains()) {
       total.chains++
@@ -120,10 +121,8 @@ export async function readExport(path: string): Promise<Export> {
       for await (const one of lines.all('checkpoint'))
         yield { number: count(one.number, 'number'), note: text(one.note, 'note') }
     },
-    evidence: async () => {
-      const all: Evidence[] = []
-      for await (const one of lines.all('evidence')) all.push(evidence(one, 'evidence'))
-      return all
+    evidence: async function* (): AsyncGenerator<Evidence> {
+      for await (const one of lines.all('evidence')) yield evidence(one, 'evidence')
     },
     signed: async function* (): AsyncGenerator<SignedRow> {
       for await (const one of lines.all('signed')) yield signedRow(one, 'signed')

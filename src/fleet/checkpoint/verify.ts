@@ -6,14 +6,8 @@ import { isIntact, markOf } from '../../store/audit/chain.js'
 import type { Link } from '../../store/audit-log.js'
 import { listingOf, UNREADABLE } from '../listing.js'
 import { prunes } from '../machine/log-lines.js'
-import {
-  type Checkpoint,
-  checkedCheckpoint,
-  digestOf,
-  evidenceTexts,
-  type Leaf,
-  lossOfName,
-} from './checkpoint.js'
+import { type Checkpoint, checkedCheckpoint, digestOf, type Leaf, lossOfName } from './checkpoint.js'
+import { type Evidence, evidenceText } from './evidence.js'
 import { type SignedLeaf, SignedVersions, signedText } from './signed-rows.js'
 import type { FleetRecord, FleetSource } from './source.js'
 
@@ -46,8 +40,11 @@ export async function verifyFleet<C extends Leaf>(
   const problems = new Problems()
   const names = await source.names()
   const expected = await expectationsIn(source, options, problems)
-  const evidence = evidenceTexts(await source.evidence())
-  const breaks = new Breaks(evidence)
+  const breaks = new Breaks()
+  for await (const one of source.evidence()) {
+    breaks.add(one)
+    expected.evidence.delete(evidenceText(one))
+  }
   for (const name of expected.names.values()) told(lossOfName(names, name), problems)
   await checkSigned(source, expected, problems)
   const chains = new Set<string>()
@@ -72,13 +69,12 @@ export async function verifyFleet<C extends Leaf>(
     problems.add(
       `${nameOf(leaf, names)}: all of it is gone, and a checkpoint has ${leaf.head.seq} as its last record`,
     )
-  for (const one of evidence) expected.evidence.delete(one)
   for (const one of expected.evidence)
     problems.add(`evidence is gone that a checkpoint has: ${one.slice(0, 120)}`)
   const { all, count } = problems
   return {
     ok: count === 0,
-    ...{ chains: chains.size, records, checkpoints: expected.checkpoints, evidence: evidence.length },
+    ...{ chains: chains.size, records, checkpoints: expected.checkpoints, evidence: breaks.count },
     ...{ problems: all, problemCount: count },
   }
 }
@@ -209,13 +205,13 @@ class Breaks {
   /** Chains before which records were lost on the machine. */
   readonly #losses = new Set<string>()
 
-  constructor(evidence: readonly string[]) {
-    for (const one of evidence) {
-      const [, machine, log, epoch, kind = ''] = one.split(' ')
-      const key = `${machine} ${log}`
-      this.#newest.set(key, Math.max(Number(epoch), this.#newest.get(key) ?? 0))
-      if (LOSSES.includes(kind)) this.#losses.add(`${key} ${epoch}`)
-    }
+  count = 0
+
+  add({ machine, log, epoch, kind }: Evidence): void {
+    this.count++
+    const key = `${machine} ${log}`
+    this.#newest.set(key, Math.max(epoch, this.#newest.get(key) ?? 0))
+    if (LOSSES.includes(kind)) this.#losses.add(`${key} ${epoch}`)
   }
 
   /** Whether there is evidence of a break after the chain before this one. */

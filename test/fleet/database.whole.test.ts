@@ -1,6 +1,7 @@
 // The database of a fleet: migrations, roles, row-level security, and appending.
 
 import { randomBytes } from 'node:crypto'
+import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, withOwner } from '../../src/fleet/database/connection.js'
 import { evidenceOf } from '../../src/fleet/database/evidence-query.js'
@@ -339,6 +340,13 @@ describe.runIf(hasPostgres)('the database of a fleet', () => {
       expect(await append(machine, madeLines([{ session: 'c' }], first.last))).toMatchObject({
         status: 'epoch',
       })
+    })
+
+    it('leaves no listener on a connection after a snapshot', async () => {
+      const counts = new Set<number>()
+      for (let i = 0; i < 5; i++)
+        await gateway.snapshot(async (client) => counts.add((client as PoolClient).listenerCount('error')))
+      expect(counts.size).toBe(1)
     })
 
     it('refuses a machine that left', async () => {

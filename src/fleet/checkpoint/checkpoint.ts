@@ -88,7 +88,7 @@ export function checkedCheckpoint(text: string, rootKey: Buffer): Checkpoint {
   const [, org, size, root, number, time, previous] = BODY.exec(found?.note.text ?? '') ?? []
   if (!found || !org || !time || !previous) throw new Error('is not a checkpoint')
   if (!isNoteSigned(found.note, rootKey)) throw new Error('is not signed by the key of this fleet')
-  const texts = found.rest.split('\n').slice(1, -1)
+  const texts = found.rest.split('\n').slice(1, -1).map(ownText)
   const evidence = texts.filter(isEvidence)
   const leaves = texts.flatMap((one) => leafIn(one) ?? [])
   const names = texts.map(nameIn).filter((one) => one !== undefined)
@@ -101,6 +101,11 @@ export function checkedCheckpoint(text: string, rootKey: Buffer): Checkpoint {
     ...{ org, number: Number(number), time, previous, leaves },
     ...{ names: new Map(names), signed, evidence },
   }
+}
+
+/** A part of a text keeps all of that text in memory. This one does not. */
+function ownText(part: string): string {
+  return Buffer.from(part).toString()
 }
 
 export function digestOf(text: string): string {

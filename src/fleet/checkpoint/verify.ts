@@ -118,9 +118,40 @@ function nameOf({ machine, log, epoch }: Leaf, names: ReadonlyMap<string, string
 interface Wanted {
   /** The newest. */
   leaf: Leaf
-  readonly bases: Set<string>
-  /** By number of the record. Checkpoints that disagree have several. */
-  readonly hashes: Map<number, Set<string>>
+  /** Checkpoints that disagree have several. */
+  readonly bases: string[]
+  readonly heads: Heads
+}
+
+/** Where a chain ended in each checkpoint: 40 bytes for each, because a fleet may have a thousand machines, and a year 365 days. */
+class Heads {
+  #bytes = Buffer.alloc(HEAD_BYTES)
+  #end = 0
+
+  add({ seq, hash }: Link): void {
+    if (this.#end === this.#bytes.length) this.#bytes = doubled(this.#bytes)
+    this.#bytes.write(hash, this.#bytes.writeDoubleBE(seq, this.#end), 'hex')
+    this.#end += HEAD_BYTES
+  }
+
+  /** By number of the record. Checkpoints that disagree have several hashes. */
+  hashes(): Map<number, Set<string>> {
+    const hashes = new Map<number, Set<string>>()
+    for (let at = 0; at < this.#end; at += HEAD_BYTES) {
+      const seq = this.#bytes.readDoubleBE(at)
+      const hash = this.#bytes.toString('hex', at + 8, at + HEAD_BYTES)
+      hashes.set(seq, (hashes.get(seq) ?? new Set()).add(hash))
+    }
+    return hashes
+  }
+}
+
+const HEAD_BYTES = 8 + 32
+
+function doubled(bytes: Buffer): Buffer<ArrayBuffer> {
+  const more = Buffer.alloc(2 * bytes.length)
+  bytes.copy(more)
+  return more
 }
 
 class Expectations {
@@ -136,14 +167,19 @@ class Expectations {
     for (const one of names) this.names.set(one.join(' '), one)
     for (const one of signed) this.signed.set(signedText(one), one)
     for (const one of evidence) this.evidence.add(one)
-    for (const leaf of leaves) {
-      const wanted: Wanted = this.chains.get(keyOf(leaf)) ?? { leaf, bases: new Set(), hashes: new Map() }
-      this.chains.set(keyOf(leaf), wanted)
-      wanted.leaf = leaf
-      wanted.bases.add(linkText(leaf.base))
-      const { seq, hash } = leaf.head
-      wanted.hashes.set(seq, (wanted.hashes.get(seq) ?? new Set()).add(hash))
-    }
+    for (const leaf of leaves) this.#addLeaf(leaf)
+  }
+
+  #addLeaf(leaf: Leaf): void {
+    const key = keyOf(leaf)
+    const known = this.chains.get(key)
+    const wanted = known ?? { leaf, bases: [], heads: new Heads() }
+    if (!known) this.chains.set(key, wanted)
+    // Most chains have nothing new since the checkpoint before.
+    if (!known || linkText(leaf.head) !== linkText(known.leaf.head)) wanted.heads.add(leaf.head)
+    const base = linkText(leaf.base)
+    if (!wanted.bases.includes(base)) wanted.bases.push(base)
+    wanted.leaf = leaf
   }
 }
 
@@ -245,7 +281,7 @@ class HeldRecords {
     const chain = this.#chains.at(-1)
     if (!chain) return
     const at = chain.count++ * HELD_BYTES
-    if (at === chain.hashes.length) chain.hashes = Buffer.concat([chain.hashes, Buffer.alloc(at)])
+    if (at === chain.hashes.length) chain.hashes = doubled(chain.hashes)
     chain.hashes.write(hash.slice(0, 2 * HELD_BYTES), at, 'hex')
   }
 
@@ -281,9 +317,8 @@ async function checkChain(
   { base, head }: Leaf,
   { wanted, held, isChainExplained, isBaseExplained, problem }: Checking,
 ): Promise<number> {
-  const hashes = new Map(wanted?.hashes)
-  if (wanted && [...wanted.bases].some((one) => one !== linkText(base)))
-    problem('it begins elsewhere than in a checkpoint')
+  const hashes = wanted?.heads.hashes() ?? new Map<number, Set<string>>()
+  if (wanted?.bases.some((one) => one !== linkText(base))) problem('it begins elsewhere than in a checkpoint')
   let before = base
   let records = 0
   let isPruned = false

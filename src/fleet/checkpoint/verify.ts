@@ -26,8 +26,8 @@ export interface FleetVerification {
 export interface FleetVerifyOptions {
   /** The public key of the fleet, from somewhere else than the database. */
   readonly rootKey: Buffer
-  /** Checkpoints that were kept elsewhere. */
-  readonly kept?: readonly string[]
+  /** Checkpoints that were kept elsewhere. Read once. */
+  readonly kept?: Iterable<string>
 }
 
 const MOST_PROBLEMS = 100

@@ -1,9 +1,12 @@
-// How much memory it takes to verify many checkpoints of many machines.
+// How much memory it takes to verify many checkpoints of many machines, and to export them.
 
 import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { newKeyPair } from '../../src/files/ed25519.js'
 import {
   type Checkpoint,
@@ -11,11 +14,66 @@ import {
   digestOf,
   type Leaf,
 } from '../../src/fleet/checkpoint/checkpoint.js'
-import type { NumberedNote } from '../../src/fleet/checkpoint/source.js'
+import { readExport, writeExport } from '../../src/fleet/checkpoint/export.js'
+import type { FleetSource, NumberedNote } from '../../src/fleet/checkpoint/source.js'
 import { verifyFleet } from '../../src/fleet/checkpoint/verify.js'
 
 const MIB = 1024 * 1024
 const [MACHINES, CHECKPOINTS] = [1000, 60]
+
+const NOTHING: FleetSource = {
+  names: async () => new Map(),
+  checkpoints: async function* () {},
+  evidence: async function* () {},
+  signed: async function* () {},
+  chains: async function* () {},
+  records: async function* () {},
+}
+
+describe('exporting checkpoints', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'carabiner-export-'))
+    return () => rmSync(folder, { recursive: true, force: true })
+  })
+  const path = () => join(folder, 'export.jsonl')
+  const exported = (notes: readonly string[]) =>
+    writeExport(
+      path(),
+      { org: 'acme', rootKey: 'k', time: 't' },
+      {
+        ...NOTHING,
+        checkpoints: async function* () {
+          for (const [i, note] of notes.entries()) yield { number: i + 1, note }
+        },
+      },
+    )
+
+  it('has short lines, however many machines are in one', async () => {
+    // Its parts end within a character.
+    const notes = [`a${'🔒'.repeat(33 * MIB)}`, '', 'short']
+    expect(await exported(notes)).toMatchObject({ checkpoints: 3 })
+    const source = await readExport(path())
+    const found: number[] = []
+    await source.names()
+    for await (const { number, note } of source.checkpoints())
+      if (note === notes[number - 1]) found.push(number)
+    await source.close()
+    expect(found).toEqual([1, 2, 3])
+  })
+
+  it('is damaged without the end of one', async () => {
+    await exported(['x'.repeat(2 * MIB), 'short'])
+    const lines = readFileSync(path(), 'utf8').split('\n')
+    expect(lines).toHaveLength(6)
+    writeFileSync(path(), [lines[0], lines[1], '{"type":"end","lines":3}', ''].join('\n'))
+    const source = await readExport(path())
+    await expect(verifyFleet(source, { rootKey: Buffer.alloc(32) })).rejects.toThrow(
+      'the rest of a checkpoint is missing',
+    )
+    await source.close()
+  })
+})
 
 describe('verifying checkpoints', () => {
   const key = newKeyPair()
@@ -56,15 +114,13 @@ describe('verifying checkpoints', () => {
     let after = 0
     const found = await verifyFleet(
       {
+        ...NOTHING,
         names: async () => names,
         checkpoints: notes,
-        evidence: async function* () {},
         signed: async function* () {
           after = used()
           yield* []
         },
-        chains: async function* () {},
-        records: async function* () {},
       },
       { rootKey: key.publicKey },
     )

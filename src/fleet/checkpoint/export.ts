@@ -34,6 +34,8 @@ export interface ExportCount {
   readonly checkpoints: number
 }
 
+/** A checkpoint of many machines takes several lines, each with as many characters as this. */
+const NOTE_PART = 1024 * 1024
 /** Before it is written to the file. */
 const BUFFER = 256 * 1024
 
@@ -62,7 +64,11 @@ export async function writeExport<C extends Leaf>(
     for (const [machine, name] of await source.names()) await write('machine', { machine, name })
     for await (const { number, note } of source.checkpoints()) {
       total.checkpoints++
-      await write('checkpoint', { number, note })
+      for (let at = 0; at === 0 || at < note.length; at += NOTE_PART) {
+        const isContinued = at + NOTE_PART < note.length
+        const part = note.slice(at, at + NOTE_PART)
+        await write('checkpoint', { number, note: part, ...(isContinued && { continued: true }) })
+      }
     }
     for await (const one of source.evidence()) await write('evidence', one)
     for await (const one of source.signed()) await write('signed', one)
@@ -118,8 +124,13 @@ export async function readExport(path: string): Promise<Export> {
       return names
     },
     checkpoints: async function* (): AsyncGenerator<NumberedNote> {
-      for await (const one of lines.all('checkpoint'))
-        yield { number: count(one.number, 'number'), note: text(one.note, 'note') }
+      let begun = ''
+      for await (const one of lines.all('checkpoint')) {
+        const note = `${begun}${text(one.note, 'note')}`
+        begun = one.continued === true ? note : ''
+        if (begun === '') yield { number: count(one.number, 'number'), note }
+      }
+      if (begun !== '') throw new Error(`the export ${path} is damaged: the rest of a checkpoint is missing`)
     },
     evidence: async function* (): AsyncGenerator<Evidence> {
       for await (const one of lines.all('evidence')) yield evidence(one, 'evidence')
@@ -195,7 +206,7 @@ class Lines {
   }
 }
 
-/** A checkpoint with a hundred thousand chains is much shorter. */
+/** A record of 8 MiB is much shorter, also if each of its bytes has to be escaped. */
 const LONGEST_LINE = 64 * 1024 * 1024
 
 async function* linesOf(path: string): AsyncGenerator<string> {

@@ -5,6 +5,7 @@ import { open, rm } from 'node:fs/promises'
 import { textOf } from '../../core/base/errors.js'
 import { count, fieldsOf, oneOf, type Reader, text } from '../../files/fields.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
+import { LONGEST_LINE } from '../../store/audit/chain.js'
 import type { Link } from '../../store/audit-log.js'
 import type { Leaf } from './checkpoint.js'
 import type { Evidence } from './evidence.js'
@@ -206,8 +207,8 @@ class Lines {
   }
 }
 
-/** A record of 8 MiB is much shorter, also if each of its bytes has to be escaped. */
-const LONGEST_LINE = 64 * 1024 * 1024
+/** The longest record fits, also if each of its bytes has to be escaped, which takes six. */
+const LONGEST = 8 * LONGEST_LINE
 
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest = ''
@@ -215,8 +216,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   for await (const part of parts as AsyncIterable<string>) {
     const lines = `${rest}${part}`.split('\n')
     rest = lines.pop() ?? ''
-    if (rest.length > LONGEST_LINE)
-      throw new Error(`${path} has a line of more than ${LONGEST_LINE} characters`)
+    if (rest.length > LONGEST) throw new Error(`${path} has a line of more than ${LONGEST} characters`)
     yield* lines
   }
   if (rest !== '') yield rest

@@ -1,10 +1,9 @@
 // Verifies what a database or an export has: every byte of every record, and that everything in signed checkpoints is still there.
 
 import { textOf } from '../../core/base/errors.js'
-import { isObject } from '../../core/base/json.js'
 import { isIntact, markOf } from '../../store/audit/chain.js'
 import type { Link } from '../../store/audit-log.js'
-import { listingOf, UNREADABLE } from '../listing.js'
+import { entryIn, listingOf, UNREADABLE } from '../listing.js'
 import { prunes } from '../machine/log-lines.js'
 import { type Checkpoint, checkedCheckpoint, digestOf, type Leaf, lossOfName } from './checkpoint.js'
 import { type Evidence, evidenceText } from './evidence.js'
@@ -381,13 +380,4 @@ function isListed({ line, listed }: FleetRecord): boolean {
   const time = at === null ? listed.received.getTime() : Date.parse(at)
   const isSame = kind === UNREADABLE || (listed.verdict === verdict && listed.session === session)
   return isSame && listed.kind === kind && listed.at.getTime() === time
-}
-
-function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const entry: unknown = JSON.parse(line)
-    return isObject(entry) ? entry : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -14,6 +14,9 @@ export interface Listing {
 
 export const UNREADABLE = 'unreadable'
 
+/** Longer lines are left out where many are read at once. The product writes shorter ones, but a machine may send up to 8 MiB. */
+export const LONGEST_READ = 256 * 1024
+
 export function listingOf(line: string): Listing {
   const entry = entryIn(line)
   if (!entry) return { at: null, kind: UNREADABLE, verdict: null, session: null }
@@ -45,7 +48,8 @@ function timeIn({ time }: Readonly<Record<string, unknown>>): string | null {
   return !Number.isNaN(read.getTime()) && read.toISOString() === time ? time : null
 }
 
-function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {
+/** Undefined if it is none: whoever has the key of a machine could send any line. */
+export function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const entry: unknown = JSON.parse(line)
     return isObject(entry) ? entry : undefined

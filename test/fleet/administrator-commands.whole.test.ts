@@ -337,6 +337,28 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       expect(unsigned).toMatchObject({ code: 1, stdout: expect.stringContaining('no checkpoint signs') })
     })
 
+    it('needs only the newest of those before, and verify needs all that it is given', async () => {
+      expect(await type('checkpoint', '--out', 'kept')).toMatchObject({ code: 0 })
+      expect(await type('audit', 'export', '--out', 'signed.jsonl')).toMatchObject({ code: 0 })
+      const unreadable = (file: string) => {
+        rmSync(project.path(file))
+        mkdirSync(project.path(file))
+      }
+      unreadable('kept/checkpoint-1.txt')
+      expect(await type('checkpoint', '--out', 'kept')).toMatchObject({ code: 0 })
+      const refused = [64, expect.stringContaining('--checkpoint cannot be read: EISDIR')]
+      for (const source of [[], ['signed.jsonl']]) {
+        const { code, stderr } = await type('audit', 'verify', ...source, '--checkpoint', 'kept')
+        expect([code, stderr]).toEqual(refused)
+      }
+      rmSync(project.path('kept/checkpoint-1.txt'), { recursive: true })
+      unreadable('kept/checkpoint-3.txt')
+      for (const source of [[], ['signed.jsonl']]) {
+        const { code, stderr } = await type('audit', 'verify', ...source, '--checkpoint', 'kept')
+        expect([code, stderr]).toEqual(refused)
+      }
+    })
+
     it('says where the others should be if they are not in the folder', async () => {
       const { stderr } = await type('checkpoint', '--out', 'elsewhere')
       expect(stderr).toContain('Give --out FOLDER')

@@ -345,6 +345,40 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     }
   })
 
+  it('tell each one that is missing or was replaced, and go on with the next', async () => {
+    const made = [first, kept]
+    while (made.length < 8) {
+      last = await checkpoint()
+      made.push(last)
+    }
+    const other = { ...checkedCheckpoint(made[6] ?? '', key.publicKey), time: '2026-11-18T08:00:00.000Z' }
+    const withdrawn = 'delete from fleet.checkpoint where number in'
+    const org = `(select org from fleet.org where name = '${ORG}')`
+    await run(fleet.owner, [
+      `${withdrawn} (2, 4, 5, 7)`,
+      `insert into fleet.checkpoint (org, number, note) values (${org}, 7, '${checkpointText(other, key)}')`,
+    ])
+    expect((await verify()).problems).toEqual([
+      'checkpoint 2 is missing',
+      'checkpoints 4 to 5 are missing',
+      'checkpoint 7 was replaced: checkpoint 8 follows another one',
+    ])
+    await run(fleet.owner, [
+      `${withdrawn} (1, 7)`,
+      'update fleet.checkpoint set number = 9 where number = 3',
+      "update fleet.checkpoint set note = 'none' where number = 6",
+    ])
+    expect((await verify(...made)).problems).toEqual([
+      'checkpoint 6 is not a checkpoint',
+      'checkpoints 1 to 5 are missing',
+      'checkpoint 7 is missing',
+      'checkpoint 3 is listed as checkpoint 9',
+      ...[1, 2, 3, 4, 5].map((number) => `checkpoint ${number}, which you kept, is missing`),
+      'checkpoint 6 is not the one that you kept',
+      'checkpoint 7, which you kept, is missing',
+    ])
+  })
+
   it('are not made where the one before is not kept, or was replaced', async () => {
     last = undefined
     await expect(checkpoint()).rejects.toThrow('not among those that you kept')
@@ -468,6 +502,39 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     const line = `{"kind":"fire","time":"${time}","hooks":[{"name":"\\u0067uard:y"}]}`
     await append(await addedMachine(fleet, 'escapes'), rawLines([line]))
     expect(await searchRecords(admin(), { limit: 9, hook: 'guard', machine: 'escapes' })).toHaveLength(1)
+  })
+
+  it('are read in pages of few bytes, however long the lines and how much evidence there is', async () => {
+    const machine = await addedMachine(fleet, 'verbose')
+    const MIB = 1024 * 1024
+    const lines = rawLines(
+      Array.from({ length: 12 }, () => `{"kind":"fire","time":"${time}","x":"${'x'.repeat(3 * MIB)}"}`),
+    )
+    await append(machine, lines)
+    await run(fleet.owner, [
+      `insert into fleet.evidence (org, machine, log, epoch, kind, seq, line)
+        select c.org, machine, log, 1, 'fork', n, repeat('x', 65536)
+        from fleet.chain c, generate_series(1, 500) n where machine = '${machine}'`,
+      `insert into fleet.evidence (org, machine, log, epoch, kind, seq)
+        select c.org, machine, log, 1, 'cut', n from fleet.chain c, generate_series(1, 2500) n where machine = '${machine}'`,
+      `insert into fleet.checkpoint (org, number, note)
+        select org, n, repeat('x', ${3 * MIB}) from fleet.org, generate_series(3, 10) n where name = '${ORG}'`,
+    ])
+    const pages: { readonly rows: number; readonly bytes: number }[] = []
+    const found = await admin().snapshot((client) => {
+      const counting = {
+        query: async (sql: string, values: unknown[]) => {
+          const result = await client.query(sql, values)
+          const long = result.rows.map(({ line, note }) => String(line ?? note ?? '').length)
+          pages.push({ rows: long.length, bytes: long.reduce((sum, one) => sum + one, 0) })
+          return result
+        },
+      } as unknown as typeof client
+      return verifyFleet(databaseSource(counting), options)
+    })
+    expect(found).toMatchObject({ records: 11 + 12, evidence: 3000, problemCount: 8 })
+    expect(Math.max(...pages.map(({ bytes }) => bytes))).toBeLessThanOrEqual(16 * MIB)
+    expect(Math.max(...pages.map(({ rows }) => rows))).toBeLessThanOrEqual(2000)
   })
 
   it('and searches of the owner of the tables stay within the organisation', async () => {

@@ -1,6 +1,7 @@
 // The database of a fleet: migrations, roles, row-level security, and appending.
 
 import { randomBytes } from 'node:crypto'
+import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, withOwner } from '../../src/fleet/database/connection.js'
 import { evidenceOf } from '../../src/fleet/database/evidence-query.js'
@@ -328,6 +329,36 @@ describe.runIf(hasPostgres)('the database of a fleet', () => {
           await auditor.close()
         }
       })
+
+      it('is never more than fits, and each machine has its turn', async () => {
+        const scene = await madeFleet(server)
+        const org = `(select org from fleet.org where name = 'acme')`
+        await run(scene.owner, [
+          `insert into fleet.machine (org, name, key, token)
+            select ${org}, 'many-' || n, decode(lpad(to_hex(n), 64, '0'), 'hex'), 't' from generate_series(1, 120) n`,
+          `insert into fleet.evidence (org, machine, log, epoch, kind, seq)
+            select m.org, m.machine, 'log', 1, 'gap', n
+            from fleet.machine m, generate_series(1, 100) n where m.name <> 'many-1'`,
+          `insert into fleet.evidence (org, machine, log, epoch, kind, seq, line)
+            select m.org, m.machine, 'log', 1, 'gap', n, repeat('x', 65536)
+            from fleet.machine m, generate_series(1, 400) n where m.name = 'many-1'`,
+        ])
+        const auditor = await opened(scene.auditor)
+        try {
+          const { evidence, hidden } = await evidenceOf(auditor)
+          expect(evidence).toHaveLength(10_000)
+          expect(new Set(evidence.map(({ machine }) => machine)).size).toBe(120)
+          expect(evidence[0]).toMatchObject({ machine: 'many-1', seq: 400 })
+          expect(Object.values(hidden).reduce((sum, one) => sum + one, 0)).toBe(119 * 100 + 400 - 10_000)
+          const one = await evidenceOf(auditor, 'many-1')
+          expect(one.evidence).toHaveLength(400)
+          expect(one.evidence.filter(({ line }) => line).map(({ seq }) => seq)).toEqual(
+            Array.from({ length: 256 }, (_, n) => 400 - n),
+          )
+        } finally {
+          await auditor.close()
+        }
+      })
     })
 
     it('adds nothing to a chain after the next one has begun', async () => {
@@ -339,6 +370,13 @@ describe.runIf(hasPostgres)('the database of a fleet', () => {
       expect(await append(machine, madeLines([{ session: 'c' }], first.last))).toMatchObject({
         status: 'epoch',
       })
+    })
+
+    it('leaves no listener on a connection after a snapshot', async () => {
+      const counts = new Set<number>()
+      for (let i = 0; i < 5; i++)
+        await gateway.snapshot(async (client) => counts.add((client as PoolClient).listenerCount('error')))
+      expect(counts.size).toBe(1)
     })
 
     it('refuses a machine that left', async () => {

@@ -5,6 +5,7 @@ import { textOf } from '../../core/base/errors.js'
 import type { KeyPair } from '../../files/ed25519.js'
 import type { Link } from '../../store/audit-log.js'
 import type { Client } from '../database/connection.js'
+import { evidenceIn, evidenceText, isEvidence } from './evidence.js'
 import { isNoteSigned, noteIn, signedNote } from './note.js'
 import { type SignedLeaf, SignedVersions, signedLeafIn, signedRowsIn, signedText } from './signed-rows.js'
 import { treeRoot } from './tree.js'
@@ -31,7 +32,7 @@ export interface Checkpoint {
   readonly names: ReadonlyMap<string, string>
   /** The newest list of people, and the newest version of each role of the policy. Older checkpoints have none. */
   readonly signed: readonly SignedLeaf[]
-  /** What was noticed about breaks, as `evidenceTexts` says it. */
+  /** What was noticed about breaks, as `evidenceText` says it, sorted. */
   readonly evidence: readonly string[]
 }
 
@@ -63,8 +64,6 @@ function nameIn(text: string): readonly [machine: string, name: string] | undefi
   return machine && name ? [machine, String(JSON.parse(name))] : undefined
 }
 
-const EVIDENCE = /^evidence [0-9a-f-]{36} [0-9a-f]{32} \d{1,10} [a-z]+ \d{1,16} [0-9a-f]{64}$/
-
 /** A signed note, and below it the leaves that its root is made of. */
 export function checkpointText(checkpoint: Checkpoint, key: KeyPair): string {
   const { org, number, time, previous, leaves, names, signed, evidence } = checkpoint
@@ -89,8 +88,8 @@ export function checkedCheckpoint(text: string, rootKey: Buffer): Checkpoint {
   const [, org, size, root, number, time, previous] = BODY.exec(found?.note.text ?? '') ?? []
   if (!found || !org || !time || !previous) throw new Error('is not a checkpoint')
   if (!isNoteSigned(found.note, rootKey)) throw new Error('is not signed by the key of this fleet')
-  const texts = found.rest.split('\n').slice(1, -1)
-  const evidence = texts.filter((one) => EVIDENCE.test(one))
+  const texts = found.rest.split('\n').slice(1, -1).map(ownText)
+  const evidence = texts.filter(isEvidence)
   const leaves = texts.flatMap((one) => leafIn(one) ?? [])
   const names = texts.map(nameIn).filter((one) => one !== undefined)
   const signed = texts.flatMap((one) => signedLeafIn(one) ?? [])
@@ -102,6 +101,11 @@ export function checkedCheckpoint(text: string, rootKey: Buffer): Checkpoint {
     ...{ org, number: Number(number), time, previous, leaves },
     ...{ names: new Map(names), signed, evidence },
   }
+}
+
+/** A part of a text keeps all of that text in memory. This one does not. */
+function ownText(part: string): string {
+  return Buffer.from(part).toString()
 }
 
 export function digestOf(text: string): string {
@@ -138,34 +142,6 @@ export async function namesIn(client: Client): Promise<ReadonlyMap<string, strin
     'select machine, name from fleet.machine where org = fleet.own_org()',
   )
   return new Map(rows.map(({ machine, name }) => [machine, name]))
-}
-
-/** A break that was noticed. */
-export interface Evidence {
-  readonly machine: string
-  readonly log: string
-  readonly epoch: number
-  readonly kind: string
-  readonly seq: string
-  readonly held: string | null
-  readonly sent: string | null
-  readonly line: string | null
-}
-
-export async function evidenceRows(client: Client): Promise<readonly Evidence[]> {
-  const { rows } = await client.query<Evidence>(
-    'select machine, log, epoch, kind, seq, held, sent, line from fleet.evidence where org = fleet.own_org()',
-  )
-  return rows
-}
-
-/** A line each, in an order that does not depend on when it was committed. */
-export function evidenceTexts(rows: readonly Evidence[]): readonly string[] {
-  return rows
-    .map(({ machine, log, epoch, kind, seq, held, sent, line }) =>
-      ['evidence', machine, log, epoch, kind, seq, digestOf(JSON.stringify([held, sent, line]))].join(' '),
-    )
-    .sort()
 }
 
 export interface NextCheckpoint {
@@ -224,7 +200,9 @@ export async function makeCheckpoint(
   }
   const number = (last?.checkpoint.number ?? 0) + 1
   const leaves = (await leavesIn(client)).map(({ chain: _, ...leaf }) => leaf)
-  const evidence = evidenceTexts(await evidenceRows(client))
+  const evidence: string[] = []
+  for await (const one of evidenceIn(client)) evidence.push(evidenceText(one))
+  evidence.sort()
   const previous = last ? digestOf(last.text) : NONE
   const signed = held.newest()
   const text = checkpointText({ org, number, time, previous, leaves, names, signed, evidence }, key)

@@ -5,8 +5,10 @@ import { open, rm } from 'node:fs/promises'
 import { textOf } from '../../core/base/errors.js'
 import { count, fieldsOf, oneOf, type Reader, text } from '../../files/fields.js'
 import { checkFormat, FIRST_FORMAT } from '../../files/format.js'
+import { LONGEST_LINE } from '../../store/audit/chain.js'
 import type { Link } from '../../store/audit-log.js'
-import type { Evidence, Leaf } from './checkpoint.js'
+import type { Leaf } from './checkpoint.js'
+import type { Evidence } from './evidence.js'
 import type { SignedRow } from './signed-rows.js'
 import type { FleetRecord, FleetSource, NumberedNote } from './source.js'
 
@@ -33,6 +35,8 @@ export interface ExportCount {
   readonly checkpoints: number
 }
 
+/** A checkpoint of many machines takes several lines, each with as many characters as this. */
+const NOTE_PART = 1024 * 1024
 /** Before it is written to the file. */
 const BUFFER = 256 * 1024
 
@@ -61,9 +65,13 @@ export async function writeExport<C extends Leaf>(
     for (const [machine, name] of await source.names()) await write('machine', { machine, name })
     for await (const { number, note } of source.checkpoints()) {
       total.checkpoints++
-      await write('checkpoint', { number, note })
+      for (let at = 0; at === 0 || at < note.length; at += NOTE_PART) {
+        const isContinued = at + NOTE_PART < note.length
+        const part = note.slice(at, at + NOTE_PART)
+        await write('checkpoint', { number, note: part, ...(isContinued && { continued: true }) })
+      }
     }
-    for (const one of await source.evidence()) await write('evidence', one)
+    for await (const one of source.evidence()) await write('evidence', one)
     for await (const one of source.signed()) await write('signed', one)
     for await (const chain of source.chains()) {
       total.chains++
@@ -117,13 +125,16 @@ export async function readExport(path: string): Promise<Export> {
       return names
     },
     checkpoints: async function* (): AsyncGenerator<NumberedNote> {
-      for await (const one of lines.all('checkpoint'))
-        yield { number: count(one.number, 'number'), note: text(one.note, 'note') }
+      let begun = ''
+      for await (const one of lines.all('checkpoint')) {
+        const note = `${begun}${text(one.note, 'note')}`
+        begun = one.continued === true ? note : ''
+        if (begun === '') yield { number: count(one.number, 'number'), note }
+      }
+      if (begun !== '') throw new Error(`the export ${path} is damaged: the rest of a checkpoint is missing`)
     },
-    evidence: async () => {
-      const all: Evidence[] = []
-      for await (const one of lines.all('evidence')) all.push(evidence(one, 'evidence'))
-      return all
+    evidence: async function* (): AsyncGenerator<Evidence> {
+      for await (const one of lines.all('evidence')) yield evidence(one, 'evidence')
     },
     signed: async function* (): AsyncGenerator<SignedRow> {
       for await (const one of lines.all('signed')) yield signedRow(one, 'signed')
@@ -196,8 +207,8 @@ class Lines {
   }
 }
 
-/** A checkpoint with a hundred thousand chains is much shorter. */
-const LONGEST_LINE = 64 * 1024 * 1024
+/** The longest record fits, also if each of its bytes has to be escaped, which takes six. */
+const LONGEST = 8 * LONGEST_LINE
 
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest = ''
@@ -205,8 +216,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   for await (const part of parts as AsyncIterable<string>) {
     const lines = `${rest}${part}`.split('\n')
     rest = lines.pop() ?? ''
-    if (rest.length > LONGEST_LINE)
-      throw new Error(`${path} has a line of more than ${LONGEST_LINE} characters`)
+    if (rest.length > LONGEST) throw new Error(`${path} has a line of more than ${LONGEST} characters`)
     yield* lines
   }
   if (rest !== '') yield rest

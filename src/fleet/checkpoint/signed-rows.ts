@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { Client } from '../database/connection.js'
+import { rowsOf } from '../database/pages.js'
 import { POLICY_ROLES } from '../policy/metadata.js'
 
 /** `what`: `people`, or a role of the policy. */
@@ -15,23 +16,17 @@ export interface SignedRow {
 
 const PEOPLE = 'people'
 
-/** A list of people may have a megabyte. */
-const PAGE = 20
-
 /** All versions, in order. */
 export async function* signedRowsIn(client: Client): AsyncGenerator<SignedRow> {
-  for (const what of [PEOPLE, ...POLICY_ROLES])
-    for (let after = 0; ; ) {
-      const { rows } = await client.query<Omit<SignedRow, 'what'>>(
-        what === PEOPLE
-          ? 'select version, list as content, signature as beside from fleet.people where org = fleet.own_org() and version > $1 order by version limit $2'
-          : 'select version, content, target as beside from fleet.policy_file where org = fleet.own_org() and version > $1 and role = $3 order by version limit $2',
-        [after, PAGE, ...(what === PEOPLE ? [] : [what])],
-      )
-      for (const row of rows) yield { what, ...row }
-      if (rows.length < PAGE) break
-      after = rows.at(-1)?.version ?? after
-    }
+  for (const what of [PEOPLE, ...POLICY_ROLES]) {
+    const select =
+      what === PEOPLE
+        ? 'select version, list as content, signature as beside from fleet.people where org = fleet.own_org()'
+        : 'select version, content, target as beside from fleet.policy_file where org = fleet.own_org() and role = $2'
+    const values = what === PEOPLE ? [] : [what]
+    const rows = rowsOf<Omit<SignedRow, 'what'>>(client, { select, by: 'version', long: 'content', values })
+    for await (const row of rows) yield { what, ...row }
+  }
 }
 
 // ---- in checkpoints -------------------------------------------------------------------------------------------

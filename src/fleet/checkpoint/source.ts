@@ -1,7 +1,9 @@
 // Everything that is verified, wherever it is: the machines, checkpoints, evidence, signed lists, chains and records of a fleet.
 
 import type { Client } from '../database/connection.js'
-import { type Chain, type Evidence, evidenceRows, type Leaf, leavesIn, namesIn } from './checkpoint.js'
+import { rowsOf } from '../database/pages.js'
+import { type Chain, type Leaf, leavesIn, namesIn } from './checkpoint.js'
+import { type Evidence, evidenceIn } from './evidence.js'
 import { type SignedRow, signedRowsIn } from './signed-rows.js'
 
 /** Each part is read once, in this order, and the records of a chain before the next chain. */
@@ -10,7 +12,7 @@ export interface FleetSource<C extends Leaf = Leaf> {
   names(): Promise<ReadonlyMap<string, string>>
   /** In the order of their numbers. */
   checkpoints(): AsyncIterable<NumberedNote>
-  evidence(): Promise<readonly Evidence[]>
+  evidence(): AsyncIterable<Evidence>
   signed(): AsyncIterable<SignedRow>
   chains(): AsyncIterable<C>
   records(chain: C): AsyncIterable<FleetRecord>
@@ -35,26 +37,12 @@ export interface FleetRecord {
   }
 }
 
-/** Each checkpoint has a line for every chain. */
-const FEW = 10
-const PAGE = 2000
-
 /** Call it in one snapshot of the database. */
 export function databaseSource(client: Client): FleetSource<Chain> {
   return {
     names: () => namesIn(client),
-    checkpoints: async function* () {
-      for (let after = 0; ; ) {
-        const { rows } = await client.query<{ number: string; note: string }>(
-          'select number, note from fleet.checkpoint where org = fleet.own_org() and number > $1 order by number limit $2',
-          [after, FEW],
-        )
-        for (const { number, note } of rows) yield { number: Number(number), note }
-        if (rows.length < FEW) return
-        after = Number(rows.at(-1)?.number)
-      }
-    },
-    evidence: () => evidenceRows(client),
+    checkpoints: () => checkpointsIn(client),
+    evidence: () => evidenceIn(client),
     signed: () => signedRowsIn(client),
     chains: async function* () {
       yield* await leavesIn(client)
@@ -63,15 +51,19 @@ export function databaseSource(client: Client): FleetSource<Chain> {
   }
 }
 
+async function* checkpointsIn(client: Client): AsyncGenerator<NumberedNote> {
+  const rows = rowsOf<{ number: string; note: string }>(client, {
+    select: 'select number, note from fleet.checkpoint where org = fleet.own_org()',
+    ...{ by: 'number', long: 'note' },
+  })
+  for await (const { number, note } of rows) yield { number: Number(number), note }
+}
+
 async function* recordsIn(client: Client, chain: string, after: number): AsyncGenerator<FleetRecord> {
-  for (let from = after; ; ) {
-    const { rows } = await client.query<{ seq: string; hash: string; line: string } & FleetRecord['listed']>(
-      `select seq, encode(hash, 'hex') as hash, line, kind, verdict, session, at, received
-        from fleet.record where org = fleet.own_org() and chain = $1 and seq > $2 order by seq limit $3`,
-      [chain, from, PAGE],
-    )
-    for (const { seq, hash, line, ...listed } of rows) yield { seq: Number(seq), hash, line, listed }
-    if (rows.length < PAGE) return
-    from = Number(rows.at(-1)?.seq)
-  }
+  const rows = rowsOf<{ seq: string; hash: string; line: string } & FleetRecord['listed']>(client, {
+    select: `select seq, encode(hash, 'hex') as hash, line, kind, verdict, session, at, received
+      from fleet.record where org = fleet.own_org() and chain = $2`,
+    ...{ by: 'seq', after, long: 'line', values: [chain] },
+  })
+  for await (const { seq, hash, line, ...listed } of rows) yield { seq: Number(seq), hash, line, listed }
 }

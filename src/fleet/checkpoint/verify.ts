@@ -1,20 +1,21 @@
 // Verifies what a database or an export has: every byte of every record, and that everything in signed checkpoints is still there.
 
-import { textOf } from '../../core/base/errors.js'
-import { isObject } from '../../core/base/json.js'
 import { isIntact, markOf } from '../../store/audit/chain.js'
 import type { Link } from '../../store/audit-log.js'
-import { listingOf, UNREADABLE } from '../listing.js'
+import { entryIn, listingOf, UNREADABLE } from '../listing.js'
 import { prunes } from '../machine/log-lines.js'
+import { type Leaf, lossOfName } from './checkpoint.js'
+import { type Evidence, evidenceText } from './evidence.js'
 import {
-  type Checkpoint,
-  checkedCheckpoint,
-  digestOf,
-  evidenceTexts,
-  type Leaf,
-  lossOfName,
-} from './checkpoint.js'
-import { type SignedLeaf, SignedVersions, signedText } from './signed-rows.js'
+  doubled,
+  type Expectations,
+  expectationsIn,
+  type FleetVerifyOptions,
+  keyOf,
+  linkText,
+  type Wanted,
+} from './expectations.js'
+import { SignedVersions } from './signed-rows.js'
 import type { FleetRecord, FleetSource } from './source.js'
 
 export interface FleetVerification {
@@ -29,13 +30,6 @@ export interface FleetVerification {
   readonly problemCount: number
 }
 
-export interface FleetVerifyOptions {
-  /** The public key of the fleet, from somewhere else than the database. */
-  readonly rootKey: Buffer
-  /** Checkpoints that were kept elsewhere. */
-  readonly kept?: readonly string[]
-}
-
 const MOST_PROBLEMS = 100
 
 /** Throws only if it cannot be read. */
@@ -45,9 +39,12 @@ export async function verifyFleet<C extends Leaf>(
 ): Promise<FleetVerification> {
   const problems = new Problems()
   const names = await source.names()
-  const expected = await expectationsIn(source, options, problems)
-  const evidence = evidenceTexts(await source.evidence())
-  const breaks = new Breaks(evidence)
+  const expected = await expectationsIn(source, options, (what) => problems.add(what))
+  const breaks = new Breaks()
+  for await (const one of source.evidence()) {
+    breaks.add(one)
+    expected.evidence.delete(evidenceText(one))
+  }
   for (const name of expected.names.values()) told(lossOfName(names, name), problems)
   await checkSigned(source, expected, problems)
   const chains = new Set<string>()
@@ -72,13 +69,12 @@ export async function verifyFleet<C extends Leaf>(
     problems.add(
       `${nameOf(leaf, names)}: all of it is gone, and a checkpoint has ${leaf.head.seq} as its last record`,
     )
-  for (const one of evidence) expected.evidence.delete(one)
   for (const one of expected.evidence)
     problems.add(`evidence is gone that a checkpoint has: ${one.slice(0, 120)}`)
   const { all, count } = problems
   return {
     ok: count === 0,
-    ...{ chains: chains.size, records, checkpoints: expected.checkpoints, evidence: evidence.length },
+    ...{ chains: chains.size, records, checkpoints: expected.checkpoints, evidence: breaks.count },
     ...{ problems: all, problemCount: count },
   }
 }
@@ -108,92 +104,11 @@ class Problems {
   }
 }
 
-function keyOf({ machine, log, epoch }: Leaf): string {
-  return `${machine} ${log} ${epoch}`
-}
-
 function nameOf({ machine, log, epoch }: Leaf, names: ReadonlyMap<string, string>): string {
   return `${names.get(machine) ?? machine}, log ${log.slice(0, 8)}${epoch > 1 ? `, chain ${epoch}` : ''}`
 }
 
-// ---- checkpoints ----------------------------------------------------------------------------------------------
-
-/** What signed checkpoints say about a chain. */
-interface Wanted {
-  /** The newest. */
-  leaf: Leaf
-  readonly bases: Set<string>
-  /** By number of the record. Checkpoints that disagree have several. */
-  readonly hashes: Map<number, Set<string>>
-}
-
-class Expectations {
-  readonly chains = new Map<string, Wanted>()
-  readonly evidence = new Set<string>()
-  /** By what they say: checkpoints that disagree have several of the same thing. */
-  readonly names = new Map<string, readonly [machine: string, name: string]>()
-  readonly signed = new Map<string, SignedLeaf>()
-  checkpoints = 0
-
-  add({ leaves, names, signed, evidence }: Checkpoint): void {
-    this.checkpoints++
-    for (const one of names) this.names.set(one.join(' '), one)
-    for (const one of signed) this.signed.set(signedText(one), one)
-    for (const one of evidence) this.evidence.add(one)
-    for (const leaf of leaves) {
-      const wanted: Wanted = this.chains.get(keyOf(leaf)) ?? { leaf, bases: new Set(), hashes: new Map() }
-      this.chains.set(keyOf(leaf), wanted)
-      wanted.leaf = leaf
-      wanted.bases.add(linkText(leaf.base))
-      const { seq, hash } = leaf.head
-      wanted.hashes.set(seq, (wanted.hashes.get(seq) ?? new Set()).add(hash))
-    }
-  }
-}
-
-async function expectationsIn(
-  source: Pick<FleetSource, 'checkpoints'>,
-  { rootKey, kept = [] }: FleetVerifyOptions,
-  problems: Problems,
-): Promise<Expectations> {
-  const expected = new Expectations()
-  const checked = (text: string, where: string): Checkpoint | undefined => {
-    try {
-      return checkedCheckpoint(text, rootKey)
-    } catch (error) {
-      problems.add(`${where} ${textOf(error)}`)
-      return undefined
-    }
-  }
-  /** By number: the digest of its text. */
-  const digests = new Map<number, string>()
-  let before: string | undefined
-  for await (const { number, note } of source.checkpoints()) {
-    const one = checked(note, `checkpoint ${number}`)
-    const place = digests.size + 1
-    if (one && one.number !== place) problems.add(`checkpoint ${place} is missing`)
-    else if (one && before !== undefined && one.previous !== before)
-      problems.add(`checkpoint ${place - 1} was replaced: checkpoint ${place} follows another one`)
-    if (one) expected.add(one)
-    before = digestOf(note)
-    digests.set(number, before)
-  }
-  for (const text of kept) {
-    const own = checked(text, 'a checkpoint that you kept')
-    if (!own || digests.get(own.number) === digestOf(text)) continue
-    expected.add(own)
-    problems.add(
-      digests.has(own.number)
-        ? `checkpoint ${own.number} is not the one that you kept`
-        : `checkpoint ${own.number}, which you kept, is missing`,
-    )
-  }
-  return expected
-}
-
-function linkText({ seq, hash }: Link): string {
-  return `${seq}:${hash}`
-}
+// ---- breaks ---------------------------------------------------------------------------------------------------
 
 /** Why chains do not begin with the first record, or are not the first of their log. */
 class Breaks {
@@ -202,13 +117,13 @@ class Breaks {
   /** Chains before which records were lost on the machine. */
   readonly #losses = new Set<string>()
 
-  constructor(evidence: readonly string[]) {
-    for (const one of evidence) {
-      const [, machine, log, epoch, kind = ''] = one.split(' ')
-      const key = `${machine} ${log}`
-      this.#newest.set(key, Math.max(Number(epoch), this.#newest.get(key) ?? 0))
-      if (LOSSES.includes(kind)) this.#losses.add(`${key} ${epoch}`)
-    }
+  count = 0
+
+  add({ machine, log, epoch, kind }: Evidence): void {
+    this.count++
+    const key = `${machine} ${log}`
+    this.#newest.set(key, Math.max(epoch, this.#newest.get(key) ?? 0))
+    if (LOSSES.includes(kind)) this.#losses.add(`${key} ${epoch}`)
   }
 
   /** Whether there is evidence of a break after the chain before this one. */
@@ -242,7 +157,7 @@ class HeldRecords {
     const chain = this.#chains.at(-1)
     if (!chain) return
     const at = chain.count++ * HELD_BYTES
-    if (at === chain.hashes.length) chain.hashes = Buffer.concat([chain.hashes, Buffer.alloc(at)])
+    if (at === chain.hashes.length) chain.hashes = doubled(chain.hashes)
     chain.hashes.write(hash.slice(0, 2 * HELD_BYTES), at, 'hex')
   }
 
@@ -278,9 +193,8 @@ async function checkChain(
   { base, head }: Leaf,
   { wanted, held, isChainExplained, isBaseExplained, problem }: Checking,
 ): Promise<number> {
-  const hashes = new Map(wanted?.hashes)
-  if (wanted && [...wanted.bases].some((one) => one !== linkText(base)))
-    problem('it begins elsewhere than in a checkpoint')
+  const hashes = wanted?.heads.hashes() ?? new Map<number, Set<string>>()
+  if (wanted?.bases.some((one) => one !== linkText(base))) problem('it begins elsewhere than in a checkpoint')
   let before = base
   let records = 0
   let isPruned = false
@@ -343,13 +257,4 @@ function isListed({ line, listed }: FleetRecord): boolean {
   const time = at === null ? listed.received.getTime() : Date.parse(at)
   const isSame = kind === UNREADABLE || (listed.verdict === verdict && listed.session === session)
   return isSame && listed.kind === kind && listed.at.getTime() === time
-}
-
-function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const entry: unknown = JSON.parse(line)
-    return isObject(entry) ? entry : undefined
-  } catch {
-    return undefined
-  }
 }

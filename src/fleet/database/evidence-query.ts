@@ -13,7 +13,10 @@ export interface FleetEvidence {
   /** The hash that the gateway had, and the one that the machine had. */
   readonly held?: string
   readonly sent?: string
-  /** The record that did not fit, if it was sent and one machine was asked for. Third-party text. */
+  /**
+   * The record that did not fit. Third-party text. Absent if it was not sent, unless one machine was asked for, and where
+   * those of newer breaks are long.
+   */
   readonly line?: string
   readonly at: string
 }
@@ -36,11 +39,16 @@ interface Row extends Omit<FleetEvidence, 'seq' | 'held' | 'sent' | 'line' | 'at
 /** Of each machine. Each of its logs has its turn. */
 const MOST = 100
 const MOST_OF_ONE = 1000
+/** Of all machines together: each has its turn. */
+const MOST_OF_ALL = 10_000
+/** Of all records that did not fit. */
+const LINE_BYTES = 16 * 1024 * 1024
 
 export async function evidenceOf(database: Database, machine?: string): Promise<EvidenceFound> {
   const rows = await database.rows<Row>(
-    `${TURNS} select name as machine, log, epoch as chain, kind, seq, held, sent, case when $1::text is null then null else line end as line, at
-      from placed where place <= $2 order by evidence desc`,
+    `${TURNS} select name as machine, log, epoch as chain, kind, seq, held, sent, at,
+        case when $1::text is not null and sum(octet_length(line)) over (order by evidence desc) <= ${LINE_BYTES} then line end as line
+      from (select * from placed where place <= $2 order by place, evidence desc limit ${MOST_OF_ALL}) as shown order by evidence desc`,
     [machine ?? null, machine === undefined ? MOST : MOST_OF_ONE],
   )
   const counts = await database.rows<{ name: string; count: number }>(

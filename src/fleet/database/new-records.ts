@@ -1,6 +1,7 @@
 // Reading on in the chains of all machines, each from where a reader was. A time would not do as such a place: records of a
 // machine that was offline arrive after newer ones of another. In one chain, they arrive in order.
 
+import { LONGEST_READ } from '../listing.js'
 import type { Database } from './connection.js'
 
 /** Where a chain ends. */
@@ -61,9 +62,6 @@ export interface NewRecord {
   readonly session: string | null
 }
 
-/** The product writes shorter ones. A machine may send up to 8 MiB. */
-const LONGEST_LINE = 256 * 1024
-
 /**
  * In the order of the ranges. They should be short: each record is looked up by its number, because without statistics,
  * PostgreSQL would read an index of the whole organisation for a range.
@@ -76,7 +74,7 @@ export async function recordsIn(database: Database, ranges: readonly Range[]): P
     Omit<NewRecord, 'seq' | 'line'> & { readonly seq: string; readonly line: string | null }
   >(
     `select r.chain, r.seq, encode(r.hash, 'hex') as hash, r.received, r.verdict, r.session,
-        case when octet_length(r.line) <= ${LONGEST_LINE} then r.line end as line
+        case when octet_length(r.line) <= ${LONGEST_READ} then r.line end as line
       from unnest($1::bigint[], $2::bigint[]) with ordinality as p(chain, seq, place)
       join fleet.record r on r.chain = p.chain and r.seq = p.seq
       where r.org = fleet.own_org() order by p.place`,

@@ -1,12 +1,10 @@
 // Records in which a policy in shadow mode would have done something.
 
-import { UNREADABLE } from '../listing.js'
+import { entryIn, LONGEST_READ, UNREADABLE } from '../listing.js'
 import { ShadowTable } from '../shadow-table.js'
 import type { Database } from './connection.js'
 
 const PAGE = 500
-/** Longer ones are not counted: a machine may send lines of 8 MiB, and a page of those would fill the memory. */
-const LONGEST_LINE = 256 * 1024
 
 interface Row {
   /** As PostgreSQL has it, with microseconds. */
@@ -47,22 +45,14 @@ export async function shadowsIn(
         join fleet.chain c on c.chain = r.chain and c.org = r.org
         join fleet.machine m on m.org = c.org and m.machine = c.machine
         where r.org = fleet.own_org() and r.at >= $1 and r.kind in ('fire', '${UNREADABLE}')
-          and position('"fleet@' in r.line) > 0 and octet_length(r.line) <= ${LONGEST_LINE} ${after}
+          and position('"fleet@' in r.line) > 0 and octet_length(r.line) <= ${LONGEST_READ} ${after}
         order by r.at desc, r.chain desc, r.seq desc limit ${most}`,
       [since, ...(last ? [last.at, last.chain, last.seq] : [])],
     )
-    for (const { name, line } of rows) table.add(name, parsed(line))
+    for (const { name, line } of rows) table.add(name, entryIn(line))
     last = rows.at(-1)
     looked += rows.length
     if (!last || rows.length < most) return { table }
     if (looked >= lookAt) return { table, cutAt: last.time.toISOString() }
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
   }
 }

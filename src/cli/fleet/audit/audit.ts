@@ -103,12 +103,9 @@ async function verified(given: Given): Promise<number> {
   })
 }
 
-async function verifiedFile(
-  path: string,
-  kept: readonly string[] | undefined,
-  given: Given,
-): Promise<number> {
+async function verifiedFile(path: string, kept: Iterable<string> | undefined, given: Given): Promise<number> {
   const unusable = (error: unknown) => {
+    if (error instanceof Refusal) throw error
     // The operating system names the file itself.
     const name = isOfFile(error) ? '' : ` ${shortPath(path)}`
     throw new Refusal('FLEET_UNUSABLE', `The export${name} cannot be used: ${textOf(error)}`, {
@@ -209,16 +206,25 @@ async function written(file: string, { options, output }: Given): Promise<number
   ])
 }
 
-/** A file, or a folder with all of them. */
-function checkpointsAt(given: string): readonly string[] {
+/** A file, or a folder with all of them, which are read when their turn comes. */
+function checkpointsAt(given: string): Iterable<string> {
   const path = callerPath(given)
+  const files = orUsage(() => (isFolder(path) ? keptIn(path) : [path]))
+  const [first] = files
+  if (first === undefined) throw usage(`--checkpoint: there are no checkpoints in ${path}`)
+  const read = (file: string) => orUsage(() => readFileSync(file, 'utf8'))
+  read(first)
+  return (function* () {
+    for (const file of files) yield read(file)
+  })()
+}
+
+function orUsage<T>(read: () => T): T {
   try {
-    const texts = isFolder(path) ? keptIn(path).map(({ text }) => text) : [readFileSync(path, 'utf8')]
-    if (texts.length > 0) return texts
+    return read()
   } catch (error) {
     throw usage(`--checkpoint cannot be read: ${textOf(error)}`)
   }
-  throw usage(`--checkpoint: there are no checkpoints in ${path}`)
 }
 
 const MEANS: Readonly<Record<Break, string>> = {

@@ -1,6 +1,6 @@
 // `fleet checkpoint`: signs the heads of all chains, for somebody who keeps the files away from the database.
 
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { textOf } from '../../../core/base/errors.js'
 import { visible } from '../../../core/base/text.js'
@@ -11,7 +11,7 @@ import { counted, shortPath } from '../../print/lines.js'
 import { Refusal } from '../../refusal.js'
 import { type Given, orgOf, withDatabase } from '../action.js'
 import { checkRootKey, rootKeyIn } from '../root-key.js'
-import { checkpointFile, type KeptCheckpoint, keptIn } from './kept-checkpoints.js'
+import { checkpointFile, keptIn } from './kept-checkpoints.js'
 
 export async function run({ options, output }: Given): Promise<number> {
   const key = rootKeyIn(options)
@@ -21,7 +21,7 @@ export async function run({ options, output }: Given): Promise<number> {
   const { file, text } = await withDatabase(options, async (database) => {
     await checkRootKey(database, key.publicKey, options)
     return database.snapshot(async (client) => {
-      const next = { org, key, time: timestamp(), ...(kept && { kept: kept.text }) }
+      const next = { org, key, time: timestamp(), ...(kept !== undefined && { kept }) }
       const text = await makeCheckpoint(client, next).catch((error: unknown) => {
         if (!(error instanceof Unsigned)) throw error
         const { message, hint } = error
@@ -41,9 +41,10 @@ export async function run({ options, output }: Given): Promise<number> {
   ])
 }
 
-function newestIn(folder: string): KeptCheckpoint | undefined {
+function newestIn(folder: string): string | undefined {
   try {
-    return keptIn(folder).at(-1)
+    const newest = keptIn(folder).at(-1)
+    return newest === undefined ? undefined : readFileSync(newest, 'utf8')
   } catch (error) {
     throw new Refusal(
       'FLEET_UNUSABLE',

@@ -1,6 +1,6 @@
 // The checkpoints that somebody keeps away from the database: checkpoint-1.txt and so on in one folder.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ifThere } from '../../../files/if-there.js'
 
@@ -10,18 +10,11 @@ export function checkpointFile(number: number): string {
   return `checkpoint-${number}.txt`
 }
 
-export interface KeptCheckpoint {
-  readonly number: number
-  readonly text: string
-}
-
-/** In order. Empty if there is no such folder. Throws if one cannot be read. */
-export function keptIn(folder: string): readonly KeptCheckpoint[] {
-  const names = ifThere(() => readdirSync(folder)) ?? []
-  return names
-    .flatMap((name) => {
-      const number = Number(NAME.exec(name)?.[1])
-      return number > 0 ? [{ number, text: readFileSync(join(folder, name), 'utf8') }] : []
-    })
-    .sort((a, b) => a.number - b.number)
+/** Their files, in order. Empty if there is no such folder. */
+export function keptIn(folder: string): readonly string[] {
+  const numbers = (ifThere(() => readdirSync(folder)) ?? []).map((name) => Number(NAME.exec(name)?.[1]))
+  return numbers
+    .filter((number) => number > 0)
+    .sort((a, b) => a - b)
+    .map((number) => join(folder, checkpointFile(number)))
 }

@@ -14,6 +14,9 @@ export interface Listing {
 
 export const UNREADABLE = 'unreadable'
 
+/** Bytes of a line that is read from the database. The product writes shorter ones, and a machine may send up to 8 MiB. */
+export const LONGEST_LINE = 256 * 1024
+
 export function listingOf(line: string): Listing {
   const entry = entryIn(line)
   if (!entry) return { at: null, kind: UNREADABLE, verdict: null, session: null }

@@ -1,6 +1,7 @@
 // Reading on in the chains of all machines, each from where a reader was. A time would not do as such a place: records of a
 // machine that was offline arrive after newer ones of another. In one chain, they arrive in order.
 
+import { LONGEST_LINE } from '../listing.js'
 import type { Database } from './connection.js'
 
 /** Where a chain ends. */
@@ -60,9 +61,6 @@ export interface NewRecord {
   readonly verdict: string | null
   readonly session: string | null
 }
-
-/** The product writes shorter ones. A machine may send up to 8 MiB. */
-const LONGEST_LINE = 256 * 1024
 
 /**
  * In the order of the ranges. They should be short: each record is looked up by its number, because without statistics,

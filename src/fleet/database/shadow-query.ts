@@ -1,12 +1,10 @@
 // Records in which a policy in shadow mode would have done something.
 
-import { UNREADABLE } from '../listing.js'
+import { LONGEST_LINE, UNREADABLE } from '../listing.js'
 import { ShadowTable } from '../shadow-table.js'
 import type { Database } from './connection.js'
 
 const PAGE = 500
-/** Longer ones are not counted: a machine may send lines of 8 MiB, and a page of those would fill the memory. */
-const LONGEST_LINE = 256 * 1024
 
 interface Row {
   /** As PostgreSQL has it, with microseconds. */
@@ -32,7 +30,7 @@ export interface Shadows {
   readonly cutAt?: string
 }
 
-/** Looks at the newest records that are not older than `since`. The index record_shadow has them all. */
+/** Looks at the newest records that are not older than `since`. The index record_shadow has them all. Very long ones do not count. */
 export async function shadowsIn(
   database: Database,
   { since, version, lookAt = Number.POSITIVE_INFINITY }: ShadowQuery,

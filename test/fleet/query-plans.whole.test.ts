@@ -1,6 +1,7 @@
 // How PostgreSQL finds what a search or a list asks for, as users whom row-level security holds back, in a large fleet.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addQuestion, openQuestions, untoldQuestions } from '../../src/fleet/database/approvals.js'
 import { type FleetQuery, searchPage } from '../../src/fleet/database/audit-query.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { addedMachine, type Fleet, madeFleet, ORG, opened } from './fleet-scene.js'
@@ -26,11 +27,13 @@ describe.runIf(hasPostgres)('in a large fleet', () => {
   let server: Postgres
   let fleet: Fleet
   let auditor: Database
+  let gateway: Database
 
   beforeAll(async () => {
     server = await Postgres.start()
     fleet = await madeFleet(server)
     auditor = await opened(fleet.auditor)
+    gateway = await opened(fleet.gateway)
     for (const name of ['ann', 'bob', 'quiet']) await addedMachine(fleet, name)
     const line = (fields: string) =>
       `json_build_object('time', to_char(t, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ${fields})::text`
@@ -46,12 +49,22 @@ describe.runIf(hasPostgres)('in a large fleet', () => {
             case when n % 100 = 7 then 'deny' else 'continue' end as verdict,
             'session ' || c || ' ' || n / 100 as session
           from generate_series(1, ${CHAINS}) c, generate_series(1, ${EACH}) n) x`,
+      // Nearly all questions are over.
+      `insert into fleet.question (org, id, machine, body, people, asked, expires)
+        select fleet.own_org(), 'old' || n, (select machine from fleet.machine where name = 'ann'), '{}', 1, now() - interval '2 days', now() - interval '1 day'
+        from generate_series(1, 20000) n`,
       `vacuum analyze fleet.record`,
+      `vacuum analyze fleet.question`,
       `analyze fleet.chain`,
     ])
+    const [row] = await run(fleet.owner, [`select machine from fleet.machine where name = 'bob'`])
+    const expires = new Date(Date.now() + 3_600_000).toISOString()
+    for (const id of ['one', 'two'])
+      await addQuestion(gateway, String(row?.machine), { id, body: '{}', people: 1, expires })
   })
   afterAll(async () => {
     await auditor?.close()
+    await gateway?.close()
     server?.stop()
   })
 
@@ -124,6 +137,14 @@ describe.runIf(hasPostgres)('in a large fleet', () => {
       })
       expect(next).toBeDefined()
       expect(scans.map(read).reduce((a, b) => a + b)).toBeLessThanOrEqual(1200 + 100)
+    }
+  })
+
+  it('open questions are found by their time', async () => {
+    for (const list of [openQuestions, (database: Database) => untoldQuestions(database, 9)]) {
+      const scans = await scansOf(gateway, 'question', list)
+      expect(scans.map((one) => one['Index Cond']).join()).toMatch(/expires > now\(\)/)
+      for (const scan of scans) expect(read(scan)).toBeLessThanOrEqual(2)
     }
   })
 })

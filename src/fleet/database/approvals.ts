@@ -31,7 +31,7 @@ const QUESTIONS = `select q.id, q.machine, m.name, q.body, q.people, q.asked, q.
 /** `offset 0` has it looked up for each question. PostgreSQL would join instead, and read all that the organisation has settled. */
 const UNSETTLED = 'not exists (select from fleet.settled s where s.org = q.org and s.id = q.id offset 0)'
 
-const OPEN = `q.org = fleet.own_org() and q.expires > clock_timestamp() and ${UNSETTLED}
+const OPEN = `q.org = fleet.own_org() and q.expires > now() and ${UNSETTLED}
   and not exists (select from fleet.answer a where a.org = q.org and a.id = q.id and not a.allows offset 0)
   and (select count(*) from fleet.answer a where a.org = q.org and a.id = q.id and a.rejected is null) < q.people`
 
@@ -95,7 +95,7 @@ export async function addQuestion(
 ): Promise<'asked' | 'known' | 'taken'> {
   const [row] = await database.prepared<{ ask: 'asked' | 'known' | 'taken' }>(
     `select case when (select count(*) from fleet.question q where q.machine = $1 and ${OPEN}) >= ${MOST_OPEN}
-        then 'taken' else fleet.ask($1, $2, $3, $4, least($5, clock_timestamp() + interval '${LONGEST_OPEN}')) end as ask`,
+        then 'taken' else fleet.ask($1, $2, $3, $4, least($5, now() + interval '${LONGEST_OPEN}')) end as ask`,
     [machine, id, body, people, expires],
   )
   if (row?.ask === 'asked') wake(database, `asked ${id}`)
@@ -198,7 +198,7 @@ export async function questionsOfMachine(
   const [row] = await database.prepared<{ known: string[]; beside: string[]; answers: AnswerRow[] }>(
     `select
       array(select q.id from fleet.question q where q.org = fleet.own_org() and q.machine = $1 and q.id = any($2::text[]) and ${UNSETTLED}) as known,
-      array(select q.id from fleet.question q where q.org = fleet.own_org() and q.machine = $1 and q.expires > clock_timestamp() - interval '1 day'
+      array(select q.id from fleet.question q where q.org = fleet.own_org() and q.machine = $1 and q.expires > now() - interval '1 day'
         and q.id <> all($2::text[]) and ${UNSETTLED} order by q.asked limit 1000) as beside,
       (select coalesce(json_agg(x order by x.id, x.place), '[]') from (
         select a.id, a.place, a.by_name as "by", a.option, a.reason, a.signature
@@ -245,7 +245,7 @@ export interface UntoldQuestion {
 /** Open questions that a webhook has not taken, the first to tell first. */
 export async function untoldQuestions(database: Database, most: number): Promise<readonly UntoldQuestion[]> {
   return database.prepared<UntoldQuestion & { id: string }>(
-    `select q.id, coalesce(greatest(extract(epoch from t.again - clock_timestamp()) * 1000, 0), 0)::float8 as "inMs"
+    `select q.id, coalesce(greatest(extract(epoch from t.again - now()) * 1000, 0), 0)::float8 as "inMs"
       from fleet.question q left join fleet.told t on t.org = q.org and t.id = q.id
       where ${OPEN} and t.at is null order by "inMs", q.asked, q.id limit $1`,
     [most],

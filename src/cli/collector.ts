@@ -68,6 +68,7 @@ export class Collector {
     const why = error ? textOf(error) : 'it does not say why'
     return new Refusal('NOT_EXPORTED', `The collector at ${this.address} did not take the entries: ${why}`, {
       hint: 'Start it, or name another one with --to; what was not sent is sent the next time.',
+      mayPass: true,
     })
   }
 
@@ -80,7 +81,7 @@ export class Collector {
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
-/** Tries again until it works, and says so once: a collector may be away for a while. */
+/** Tries again while a collector or a database is away, and says so once. Throws anything else: a bug would never work. */
 export async function persistently(
   work: () => Promise<unknown>,
   signal: AbortSignal,
@@ -91,6 +92,7 @@ export async function persistently(
       await work()
       return
     } catch (error) {
+      if (!(error instanceof Refusal && error.mayPass)) throw error
       if (pause === FIRST_PAUSE_MS)
         await output.complain([`carabiner: ${visible(textOf(error))}; trying again until it works`])
       await setTimeout(pause, undefined, { signal }).catch(() => undefined)

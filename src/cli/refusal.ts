@@ -12,6 +12,8 @@ export const EXIT = { ok: 0, failed: 1, usage: 64, internal: 70, output: 74 } as
 export interface RefusalOptions {
   readonly hint?: string
   readonly exit?: number
+  /** Whether the same may work later without anybody changing anything: a network, a server or a database is away. */
+  readonly mayPass?: boolean
 }
 
 /** Not a bug: the message says what is wrong, and the hint what to do. */
@@ -20,12 +22,18 @@ export class Refusal extends Error {
   readonly code: RefusalCode
   readonly hint: string | undefined
   readonly exit: number
+  readonly mayPass: boolean
 
-  constructor(code: RefusalCode, message: string, { hint, exit = EXIT.failed }: RefusalOptions = {}) {
+  constructor(
+    code: RefusalCode,
+    message: string,
+    { hint, exit = EXIT.failed, mayPass = false }: RefusalOptions = {},
+  ) {
     super(message)
     this.code = code
     this.hint = hint
     this.exit = exit
+    this.mayPass = mayPass
   }
 }
 

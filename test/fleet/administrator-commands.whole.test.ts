@@ -115,6 +115,20 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
     })
   })
 
+  it('is named by the list for each machine that was retired', async () => {
+    await addedMachine(fleet, 'ann')
+    await addedMachine(fleet, 'bob')
+    expect(await type('machines', 'retire', 'ann')).toMatchObject({ code: 0 })
+    // The same name again is another machine.
+    await addedMachine(fleet, 'ann')
+    const { stdout } = await type('machines')
+    expect(stdout).toMatch(
+      /^ann +seen .*\nbob +seen .*\nann +retired .* by database user a_admin {2}0 records\n$/,
+    )
+    const { machines } = JSON.parse((await type('machines', '--json')).stdout)
+    expect(machines[2]).toMatchObject({ name: 'ann', retiredBy: 'database user a_admin' })
+  })
+
   describe('what was seen before', () => {
     it('shows that the newest list of people was removed, so nobody who left comes back', async () => {
       for (const name of ['ann', 'ben']) await type('people', 'add', name, code())

@@ -321,7 +321,7 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     for (const { id } of rejected) expect(await rows('answer', id)).toMatchObject([{ rejected: null }])
   })
 
-  it('expire into a deny: a later answer is refused everywhere, and that is reported', async () => {
+  it('expire on the machine, which no longer uses an answer that it gets, and reports that', async () => {
     const clock = { now: 0 }
     const { mirror, queue, raise } = await machine(clock)
     const { question, pending } = raise('late')
@@ -333,6 +333,47 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     await mirror.exchange(0)
     expect(await rows('settled', pending.id)).toMatchObject([{ how: 'expired' }])
   })
+
+  it.each([
+    ['allow', 'Allow', 1],
+    ['deny', 'Deny', 1],
+    ['second allow', 'Allow', 2],
+  ])(
+    'are refused by the gateway when a %s arrives after the question has expired',
+    async (_, option, people) => {
+      const { mirror, queue, records } = await machine()
+      const answer = { approvalPeople: people }
+      const question = madeQuestion({ session: `expired ${option} ${people}`, answer })
+      const { id } = queue.raise(question, { project })
+      await mirror.exchange(0)
+      if (people > 1) expect(await answered(ben, id)).toEqual({ status: 'counted', more: 1 })
+      const client = as(ann)
+      try {
+        const { questions } = await client.ask<QuestionsAnswer>('questions')
+        const found = questions.find((one) => one.id === id)
+        if (!found) throw new Error('the question is not shown')
+        const signature = signedWith(
+          ann,
+          challengeOf(found.pending, { option, nonce: 'n1', asker: found }),
+          'n1',
+        )
+        // It was signed in time.
+        await run(fleet.owner, [
+          `update fleet.question set expires = now() - interval '1 second' where id = '${id}'`,
+        ])
+        for (const body of [{ id, option, signature }, ...(option === 'Deny' ? [{ id, option }] : [])])
+          expect(await client.ask('answer', { body })).toEqual({ status: 'expired' })
+        const { questions: later } = await client.ask<QuestionsAnswer>('questions')
+        expect(later.map((one) => one.id)).not.toContain(id)
+      } finally {
+        client.close()
+      }
+      expect((await rows('answer', id)).map((row) => row.by_name)).toEqual(people > 1 ? ['ben'] : [])
+      await mirror.exchange(0)
+      expect(records.filter((one) => one.startsWith('ann'))).toEqual([])
+      expect(await queue.take(question)).toBeUndefined()
+    },
+  )
 
   it('stay unanswered while the gateway is away, and catch up when it is back', async () => {
     const { mirror, queue, raise } = await machine()

@@ -1,9 +1,10 @@
 // The database of a fleet: migrations, roles, row-level security, and appending.
 
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Database, withOwner } from '../../src/fleet/database/connection.js'
+import { type Client, type Database, withOwner } from '../../src/fleet/database/connection.js'
 import { evidenceOf } from '../../src/fleet/database/evidence-query.js'
 import { migrate } from '../../src/fleet/database/migrate.js'
 import { MIGRATIONS } from '../../src/fleet/database/migrations.js'
@@ -66,6 +67,36 @@ describe.runIf(hasPostgres)('the database of a fleet', () => {
         message: expect.stringContaining('version 999'),
         hint: expect.stringContaining('Update Carabiner'),
       })
+    })
+
+    it('wait for another program that migrates, and say so after a second', async () => {
+      const { owner } = await server.database()
+      let said = 0
+      const onWait = () => void said++
+      let begun: Promise<readonly unknown[]> | undefined
+      await withOwner(owner, async (other) => {
+        // The lock of all programs that migrate.
+        await other.query('select pg_advisory_lock(7203451991)')
+        begun = withOwner(owner, (client) => migrate(client, onWait))
+        while (said === 0) await setTimeout(50)
+      })
+      expect(await begun).toHaveLength(MIGRATIONS.length)
+      expect(await withOwner(owner, (client) => migrate(client, onWait))).toEqual([])
+      expect(said).toBe(1)
+    })
+
+    it.each([
+      ['a migration fails, and then the connection is lost', 'create table fleet.org'],
+      ['the connection is lost', 'create schema'],
+    ])('tell what went wrong first, when %s', async (_, failing) => {
+      let isLost = false
+      const query = async (sql: string) => {
+        if (isLost) throw new Error('the connection is lost')
+        isLost = sql.includes(failing)
+        if (isLost) throw new Error('the disk is full')
+        return { rows: [] }
+      }
+      await expect(migrate({ query } as unknown as Client)).rejects.toThrow('the disk is full')
     })
 
     it('that fail leave nothing behind', async () => {

@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { newKeyPair } from '../../src/files/ed25519.js'
 import { userPlace } from '../../src/files/fleet-places.js'
-import { type Database, openDatabase, withOwner } from '../../src/fleet/database/connection.js'
+import { type Client, type Database, openDatabase, withOwner } from '../../src/fleet/database/connection.js'
 import { migrate } from '../../src/fleet/database/migrate.js'
 import { type JoinToken, newToken, secretDigest } from '../../src/fleet/join-token.js'
 import { listingOf } from '../../src/fleet/listing.js'
@@ -28,10 +28,13 @@ export interface Fleet {
   readonly admin: string
 }
 
-/** A new database, brought up to date, with two organisations and a user for each role. */
-export async function madeFleet(server: Postgres): Promise<Fleet> {
+/** A new database, brought up to date or as `prepare` does it, with two organisations and a user for each role. */
+export async function madeFleet(
+  server: Postgres,
+  prepare: (client: Client) => Promise<unknown> = (client) => migrate(client),
+): Promise<Fleet> {
   const { owner, as } = await server.database()
-  await withOwner(owner, migrate)
+  await withOwner(owner, prepare)
   const key = `'\\x${ROOT.publicKey.toString('hex')}'`
   await run(owner, [
     ...['gateway', 'page', 'auditor', 'admin'].map(

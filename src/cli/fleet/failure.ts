@@ -13,6 +13,7 @@ export async function refusing<T>(work: () => Promise<T>): Promise<T> {
     if (isOfDatabase(error))
       throw new Refusal('FLEET_DATABASE', `The database of the fleet cannot be used: ${wordsOf(error)}`, {
         hint: hintFor(error),
+        mayPass: mayPass(error),
       })
     if (isOfFile(error))
       throw new Refusal('FLEET_UNUSABLE', `A file cannot be used: ${textOf(error)}`, { hint: FILE_HINT })
@@ -26,6 +27,16 @@ interface Coded {
   readonly code?: unknown
   readonly syscall?: unknown
 }
+
+/** A server that refuses a query or a user does so again. One that is away, busy or restarting does not. */
+function mayPass(error: unknown): boolean {
+  const { code } = error as Coded
+  if (error instanceof Unready) return false
+  return typeof code !== 'string' || !SQLSTATE.test(code) || OF_SERVER.test(code)
+}
+
+/** Codes of PostgreSQL about connections, conflicts, resources, an operator and the system, and of a copy that only reads. */
+const OF_SERVER = /^(08|40|53|55|57|58)|^25006$/
 
 export function isOfDatabase(error: unknown): boolean {
   if (error instanceof Unready || error instanceof AggregateError) return true

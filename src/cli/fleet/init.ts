@@ -24,7 +24,9 @@ export async function run({ options, output }: Given): Promise<number> {
   const file = callerPath(options.key ?? 'fleet-root.key')
   const { applied, rootKey, isNew } = await refusing(() =>
     withOwner(url, async (client) => {
-      const done = await migrate(client)
+      const done = await migrate(client, () => {
+        void output.complain(['carabiner: another program brings the database up to date; waiting for it'])
+      })
       return { applied: done.map(({ name }) => name), ...(await keyOf(client, org, file)) }
     }),
   )

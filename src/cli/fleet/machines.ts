@@ -1,6 +1,6 @@
 // `fleet machines`: who is in the fleet, and retiring a machine that is gone.
 
-import { visibleName } from '../../core/base/text.js'
+import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import type { Database } from '../../fleet/database/connection.js'
 import { chosen } from '../command.js'
@@ -26,23 +26,29 @@ interface MachineRow {
   readonly seen: Date
   readonly leaving: Date | null
   readonly retired: Date | null
+  readonly retired_by: string | null
   readonly records: string
   readonly evidence: string
 }
 
 async function listed(database: Database, { output }: Given): Promise<number> {
   const rows = await database.rows<MachineRow>(
-    `select m.machine, m.name, m.joined, m.seen, m.leaving, m.retired,
+    `select m.machine, m.name, m.joined, m.seen, m.leaving, m.retired, m.retired_by,
       (select coalesce(sum(c.seq - c.base_seq), 0) from fleet.chain c where c.org = m.org and c.machine = m.machine) as records,
       (select count(*) from fleet.evidence e where e.org = m.org and e.machine = m.machine) as evidence
       from fleet.machine m where m.org = fleet.own_org() order by m.retired is not null, m.name`,
   )
-  const machines = rows.map(({ machine, name, joined, seen, leaving, retired, records, evidence }) => ({
-    ...{ machine, name, joined: joined.toISOString(), seen: seen.toISOString() },
-    ...(leaving && { leaving: leaving.toISOString() }),
-    ...(retired && { retired: retired.toISOString() }),
-    ...{ records: Number(records), evidence: Number(evidence) },
-  }))
+  const machines = rows.map(
+    ({ machine, name, joined, seen, leaving, retired, retired_by, records, evidence }) => ({
+      ...{ machine, name, joined: joined.toISOString(), seen: seen.toISOString() },
+      ...(leaving && { leaving: leaving.toISOString() }),
+      ...(retired && {
+        retired: retired.toISOString(),
+        ...(retired_by !== null && { retiredBy: retired_by }),
+      }),
+      ...{ records: Number(records), evidence: Number(evidence) },
+    }),
+  )
   return output.result({ machines }, (paint) =>
     machines.length === 0
       ? ['no machines']
@@ -64,8 +70,10 @@ function stateOf(one: {
   readonly seen: string
   readonly leaving?: string
   readonly retired?: string
+  readonly retiredBy?: string
 }): string {
-  if (one.retired !== undefined) return 'retired'
+  if (one.retired !== undefined)
+    return `retired ${localTime(one.retired)}${one.retiredBy === undefined ? '' : ` by ${visible(one.retiredBy)}`}`
   return one.leaving === undefined
     ? `seen ${localTime(one.seen)}`
     : `asked to leave ${localTime(one.leaving)}`

@@ -1,4 +1,5 @@
-// Questions, answers and what became of them, in the database. The machine that asked checks every answer again.
+// Questions, answers and what became of them, in the database. The machine that asked checks every answer again. Each query names
+// the organisation: row-level security does not hold the owner of the tables back, and ids are only unique within one.
 
 import type { Signature } from '../../store/approvals.js'
 import type { RejectedAnswer } from '../protocol.js'
@@ -23,16 +24,16 @@ export interface QuestionRow {
 }
 
 const QUESTIONS = `select q.id, q.machine, m.name, q.body, q.people, q.asked, q.expires,
-    (select count(*)::int from fleet.answer a where a.id = q.id and a.allows and a.rejected is null) as allowed,
-    (select a.rejected from fleet.answer a where a.id = q.id order by a.place desc limit 1) as rejected
-  from fleet.question q join fleet.machine m using (org, machine)`
+    (select count(*)::int from fleet.answer a where a.org = q.org and a.id = q.id and a.allows and a.rejected is null) as allowed,
+    (select a.rejected from fleet.answer a where a.org = q.org and a.id = q.id order by a.place desc limit 1) as rejected
+  from fleet.question q join fleet.machine m on m.org = q.org and m.machine = q.machine where q.org = fleet.own_org()`
 
 /** `offset 0` has it looked up for each question. PostgreSQL would join instead, and read all that the organisation has settled. */
 const UNSETTLED = 'not exists (select from fleet.settled s where s.org = q.org and s.id = q.id offset 0)'
 
-const OPEN = `q.expires > clock_timestamp() and ${UNSETTLED}
+const OPEN = `q.org = fleet.own_org() and q.expires > now() and ${UNSETTLED}
   and not exists (select from fleet.answer a where a.org = q.org and a.id = q.id and not a.allows offset 0)
-  and (select count(*) from fleet.answer a where a.id = q.id and a.rejected is null) < q.people`
+  and (select count(*) from fleet.answer a where a.org = q.org and a.id = q.id and a.rejected is null) < q.people`
 
 /** What one list holds. A call may have four million bytes, and a machine thousands of questions. */
 const MOST_LISTED = { questions: 1000, bytes: 2 * 1024 * 1024 }
@@ -71,7 +72,7 @@ async function openCount(database: Database): Promise<number> {
 }
 
 export async function questionOf(database: Database, id: string): Promise<QuestionRow | undefined> {
-  const [row] = await database.prepared<QuestionRow>(`${QUESTIONS} where q.id = $1`, [id])
+  const [row] = await database.prepared<QuestionRow>(`${QUESTIONS} and q.id = $1`, [id])
   return row
 }
 
@@ -94,7 +95,7 @@ export async function addQuestion(
 ): Promise<'asked' | 'known' | 'taken'> {
   const [row] = await database.prepared<{ ask: 'asked' | 'known' | 'taken' }>(
     `select case when (select count(*) from fleet.question q where q.machine = $1 and ${OPEN}) >= ${MOST_OPEN}
-        then 'taken' else fleet.ask($1, $2, $3, $4, least($5, clock_timestamp() + interval '${LONGEST_OPEN}')) end as ask`,
+        then 'taken' else fleet.ask($1, $2, $3, $4, least($5, now() + interval '${LONGEST_OPEN}')) end as ask`,
     [machine, id, body, people, expires],
   )
   if (row?.ask === 'asked') wake(database, `asked ${id}`)
@@ -145,8 +146,8 @@ export async function addAnswer(
 async function tooLate(database: Database, id: string, by: string): Promise<GiveResult> {
   const [row] = await database.rows<{ how: Settled; by: string | null; denied: boolean }>(
     `select s.how, s.by_name as by,
-        exists (select from fleet.answer a where a.id = s.id and not a.allows) as denied
-      from fleet.settled s where s.id = $1`,
+        exists (select from fleet.answer a where a.org = s.org and a.id = s.id and not a.allows) as denied
+      from fleet.settled s where s.org = fleet.own_org() and s.id = $1`,
     [id],
   )
   if (!row || row.denied) return { status: 'too-late', by }
@@ -196,14 +197,14 @@ export async function questionsOfMachine(
 ): Promise<QuestionsOfMachine> {
   const [row] = await database.prepared<{ known: string[]; beside: string[]; answers: AnswerRow[] }>(
     `select
-      array(select q.id from fleet.question q where q.machine = $1 and q.id = any($2::text[]) and ${UNSETTLED}) as known,
-      array(select q.id from fleet.question q where q.machine = $1 and q.expires > clock_timestamp() - interval '1 day'
+      array(select q.id from fleet.question q where q.org = fleet.own_org() and q.machine = $1 and q.id = any($2::text[]) and ${UNSETTLED}) as known,
+      array(select q.id from fleet.question q where q.org = fleet.own_org() and q.machine = $1 and q.expires > now() - interval '1 day'
         and q.id <> all($2::text[]) and ${UNSETTLED} order by q.asked limit 1000) as beside,
       (select coalesce(json_agg(x order by x.id, x.place), '[]') from (
         select a.id, a.place, a.by_name as "by", a.option, a.reason, a.signature
-          from fleet.answer a join fleet.question q using (org, id)
+          from fleet.answer a join fleet.question q on q.org = a.org and q.id = a.id
           join unnest($2::text[], $3::int[]) as w (id, place) on w.id = a.id and a.place > w.place
-          where q.machine = $1 and a.rejected is null) x) as answers`,
+          where q.org = fleet.own_org() and q.machine = $1 and a.rejected is null) x) as answers`,
     [machine, Object.keys(waiting), Object.values(waiting)],
   )
   return row ?? { known: [], beside: [], answers: [] }
@@ -244,8 +245,8 @@ export interface UntoldQuestion {
 /** Open questions that a webhook has not taken, the first to tell first. */
 export async function untoldQuestions(database: Database, most: number): Promise<readonly UntoldQuestion[]> {
   return database.prepared<UntoldQuestion & { id: string }>(
-    `select q.id, coalesce(greatest(extract(epoch from t.again - clock_timestamp()) * 1000, 0), 0)::float8 as "inMs"
-      from fleet.question q left join fleet.told t using (org, id)
+    `select q.id, coalesce(greatest(extract(epoch from t.again - now()) * 1000, 0), 0)::float8 as "inMs"
+      from fleet.question q left join fleet.told t on t.org = q.org and t.id = q.id
       where ${OPEN} and t.at is null order by "inMs", q.asked, q.id limit $1`,
     [most],
   )

@@ -2,7 +2,7 @@
 
 import { type FilterOptions, filterOf, namedDecision, timeOf } from '../../store/audit/filter.js'
 import type { StoredEntry } from '../../store/audit-log.js'
-import { UNREADABLE } from '../listing.js'
+import { entryIn, LONGEST_READ, UNREADABLE } from '../listing.js'
 import type { Database } from './connection.js'
 
 export interface FleetQuery extends FilterOptions {
@@ -31,67 +31,153 @@ export interface FleetEntries {
 interface Row {
   readonly chain: string
   readonly seq: string
+  /** As PostgreSQL has it, with microseconds. */
   readonly at: string
-  readonly name: string
-  readonly line: string
+  readonly time: Date
+  /** Of the machine. Null if its row is gone. */
+  readonly name: string | null
+  readonly verdict: string | null
+  readonly session: string | null
+  readonly hash: string
+  /** Bytes of its line. */
+  readonly size: number
+  /** Null if it is too long. */
+  readonly line: string | null
+}
+
+interface LookedAt extends Row {
+  readonly matches: boolean
+  /** How many the database looked at. It leaves out the last of them if they have too many bytes. */
+  readonly total: number
 }
 
 const PAGE = 500
+/** Of the lines of one answer of the database, and of one page. */
+const MOST_BYTES = 8 * 1024 * 1024
 
 /** The newest first. Throws an Error for an invalid filter. */
 export async function searchRecords(database: Database, query: FleetQuery): Promise<readonly FleetEntry[]> {
-  return (await searchPage(database, query)).entries
+  const found: FleetEntry[] = []
+  let after = query.after
+  do {
+    const rest = { ...query, limit: query.limit - found.length, ...(after !== undefined && { after }) }
+    const { entries, next } = await searchPage(database, rest)
+    found.push(...entries)
+    after = next
+  } while (after !== undefined && found.length < query.limit)
+  return found
 }
 
-/** As `searchRecords`, and where to go on. */
+/** One page of them, and where to go on. A page with many bytes ends early. */
 export async function searchPage(database: Database, query: FleetQuery): Promise<FleetEntries> {
   const now = Date.now()
   const filter = filterOf(query, now)
+  const { limit, lookAt = Number.POSITIVE_INFINITY } = query
+  const found: FleetEntry[] = []
+  let looked = 0
+  let bytes = 0
+  for (let last: Position | undefined = query.after === undefined ? undefined : positionIn(query.after); ; ) {
+    const most = Math.min(PAGE, lookAt - looked)
+    const { sql, values } = searchOf(query, { now, last, most })
+    const rows: readonly LookedAt[] = await database.rows<LookedAt>(sql, values)
+    for (const row of rows) {
+      const entry = row.matches ? shownOf(row) : undefined
+      if (!entry || (row.line !== null && !filter(entry))) continue
+      found.push({ machine: row.name ?? '', chain: row.chain, entry })
+      bytes += row.line === null ? 0 : row.size
+      if (found.length >= limit || bytes >= MOST_BYTES) return { entries: found, next: positionText(row) }
+    }
+    const { total = 0 } = rows[0] ?? {}
+    last = rows.at(-1)
+    looked += rows.length
+    if (!last || (total < most && rows.length === total)) return { entries: found }
+    if (looked >= lookAt) return { entries: found, next: positionText(last) }
+  }
+}
+
+const NEWEST = 'r.at desc, r.chain desc, r.seq desc'
+/** The indexes have no longer texts. */
+const LONGEST_INDEXED = 200
+
+interface Sql {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
+
+/** Conditions of the indexes, by column: nearly all records are events that went on, and an index has a limit for its entries. */
+const INDEXED = {
+  session: `length(r.session) <= ${LONGEST_INDEXED}`,
+  verdict: `r.verdict <> 'continue' and length(r.verdict) <= ${LONGEST_INDEXED}`,
+  kind: `r.kind <> 'fire' and length(r.kind) <= ${LONGEST_INDEXED}`,
+} as const
+const COMMON = { session: undefined, verdict: 'continue', kind: 'fire' } as const
+
+interface Looking {
+  readonly now: number
+  readonly last: Position | undefined
+  readonly most: number
+}
+
+/**
+ * Looks at the next records, and says which of them match. One index says which these are and has them in order, so no others
+ * are read. What the columns do not say about a record, the filter finds in its line.
+ */
+function searchOf(query: FleetQuery, { now, last, most }: Looking): Sql {
   const values: unknown[] = []
   const value = (one: unknown) => `$${values.push(one)}`
   // PostgreSQL has no NUL in its texts, so no column has one either.
   const words = (one: string) => (one.includes('\0') ? 'null' : value(one))
-  const tests = ['r.org = fleet.own_org()']
   const { machine, session, kind, decision, hook, since, until } = query
-  if (machine !== undefined) tests.push(`m.name = ${words(machine)}`)
-  // What the columns do not say about a record, the filter finds in its line.
-  const narrow = (test: string) => tests.push(`(${test} or r.kind = '${UNREADABLE}')`)
-  if (session !== undefined) narrow(`left(r.session, 200) = left(${words(session)}, 200)`)
-  if (kind !== undefined) narrow(`r.kind = ${value(kind)}`)
   const verdict = decision === undefined ? undefined : namedDecision(decision)
-  if (verdict !== undefined) narrow(`left(r.verdict, 40) = ${value(verdict)}`)
-  if (since !== undefined) narrow(`r.at >= ${value(new Date(timeOf(since, 'since', now)))}`)
-  if (until !== undefined) narrow(`r.at <= ${value(new Date(timeOf(until, 'until', now)))}`)
-  // A name can be written with escapes, too.
-  if (hook !== undefined)
-    tests.push(
+  const after =
+    last && `(r.at, r.chain, r.seq) < (${value(last.at)}, ${value(last.chain)}, ${value(last.seq)})`
+  const times = [
+    since !== undefined && `r.at >= ${value(new Date(timeOf(since, 'since', now)))}`,
+    until !== undefined && `r.at <= ${value(new Date(timeOf(until, 'until', now)))}`,
+  ]
+  const ofMachine = machine !== undefined && `m.name = ${words(machine)}`
+  const ofColumns = Object.entries({ session, verdict, kind }).flatMap(([name, wanted]) => {
+    const column = name as keyof typeof INDEXED
+    return wanted === undefined ? [] : [{ column, wanted, test: `r.${column} = ${words(wanted)}` }]
+  })
+  const lead = ofColumns.find(
+    ({ column, wanted }) => wanted !== COMMON[column] && [...wanted].length <= LONGEST_INDEXED,
+  )
+  const newest = (...wanted: readonly (string | false | undefined)[]) =>
+    `(select * from fleet.record r where ${all('r.org = fleet.own_org()', ...wanted, after)} order by ${NEWEST} limit ${most})`
+  // Those without proper columns are looked at whatever is searched for.
+  const isNarrow = lead !== undefined || times.some(Boolean)
+  const proper = isNarrow && `r.kind <> '${UNREADABLE}'`
+  const listed = lead
+    ? newest(lead.test, INDEXED[lead.column], proper, ...times)
+    : ofMachine
+      ? `(select r.* from fleet.machine m join fleet.chain c on c.org = m.org and c.machine = m.machine
+          cross join lateral ${newest('r.chain = c.chain', proper, ...times)} r
+          where m.org = fleet.own_org() and ${ofMachine})`
+      : newest(proper, ...times)
+  const odd = newest(`r.kind = '${UNREADABLE}'`, INDEXED.kind)
+  const tests = all(
+    'm.name is not null',
+    ofMachine,
+    ...ofColumns.map(({ test }) => `(${test} or r.kind = '${UNREADABLE}')`),
+    // A name can be written with escapes, too.
+    hook !== undefined &&
       `(position(${value(JSON.stringify(hook).slice(1, -1))} in r.line) > 0 or position('\\u' in r.line) > 0)`,
-    )
-  const found: FleetEntry[] = []
-  let looked = 0
-  for (let last: Position | undefined = query.after === undefined ? undefined : positionIn(query.after); ; ) {
-    const page = [...values]
-    const after: string = last
-      ? `and (r.at, r.chain, r.seq) < ($${page.push(last.at)}, $${page.push(last.chain)}, $${page.push(last.seq)})`
-      : ''
-    const rows: readonly Row[] = await database.rows<Row>(
-      `select r.chain, r.seq, r.at::text as at, m.name, r.line from fleet.record r
-        join fleet.chain c on c.chain = r.chain and c.org = r.org
-        join fleet.machine m on m.org = c.org and m.machine = c.machine
-        where ${tests.join(' and ')} ${after} order by r.at desc, r.chain desc, r.seq desc limit ${PAGE}`,
-      page,
-    )
-    for (const row of rows) {
-      const entry = entryIn(row.line)
-      if (entry && filter(entry)) found.push({ machine: row.name, chain: row.chain, entry })
-      if (found.length >= query.limit) return { entries: found, next: positionText(row) }
-    }
-    last = rows.at(-1)
-    looked += rows.length
-    if (rows.length < PAGE || !last) return { entries: found }
-    if (looked >= (query.lookAt ?? Number.POSITIVE_INFINITY))
-      return { entries: found, next: positionText(last) }
-  }
+  )
+  const sql = `with looked as (select * from (${listed}${isNarrow ? ` union all ${odd}` : ''}) r order by ${NEWEST} limit ${most}),
+    judged as (select r.*, m.name, octet_length(r.line) as size, coalesce(${tests}, false) as matches from looked r
+      left join fleet.chain c on c.chain = r.chain and c.org = r.org
+      left join fleet.machine m on m.org = c.org and m.machine = c.machine),
+    counted as (select r.*, count(*) over ()::int as total, matches and size <= ${LONGEST_READ} as "isShown",
+      sum(case when matches and size <= ${LONGEST_READ} then size else 0 end) over (order by ${NEWEST}) as bytes from judged r)
+    select chain, seq, at::text as at, at as time, name, verdict, session, encode(hash, 'hex') as hash, size, matches, total,
+        case when "isShown" then line end as line
+      from counted r where bytes <= ${MOST_BYTES} order by ${NEWEST}`
+  return { sql, values }
+}
+
+function all(...tests: readonly (string | false | undefined)[]): string {
+  return tests.filter(Boolean).join(' and ')
 }
 
 /** Undefined if there is none, or if it cannot be read. */
@@ -100,14 +186,16 @@ export async function oneRecord(
   chain: string,
   seq: string,
 ): Promise<FleetEntry | undefined> {
-  const [row] = await database.rows<Pick<Row, 'name' | 'line'>>(
-    `select m.name, r.line from fleet.record r join fleet.chain c on c.chain = r.chain and c.org = r.org
+  const [row] = await database.rows<Row>(
+    `select r.chain, r.seq, r.at::text as at, r.at as time, m.name, r.verdict, r.session, encode(r.hash, 'hex') as hash,
+        octet_length(r.line) as size, case when octet_length(r.line) <= ${LONGEST_READ} then r.line end as line
+      from fleet.record r join fleet.chain c on c.chain = r.chain and c.org = r.org
       join fleet.machine m on m.org = c.org and m.machine = c.machine
       where r.org = fleet.own_org() and r.chain = $1 and r.seq = $2`,
     [chain, seq],
   )
-  const entry = row && entryIn(row.line)
-  return entry && { machine: row.name, chain, entry }
+  const entry = row && shownOf(row)
+  return entry && { machine: row.name ?? '', chain, entry }
 }
 
 type Position = Pick<Row, 'at' | 'chain' | 'seq'>
@@ -124,10 +212,16 @@ export function positionIn(text: string): Position | undefined {
   return at && chain && seq ? { at, chain, seq } : undefined
 }
 
-function entryIn(line: string): StoredEntry | undefined {
-  try {
-    return JSON.parse(line) as StoredEntry
-  } catch {
-    return undefined
-  }
+function shownOf(row: Row): StoredEntry | undefined {
+  return row.line === null ? tooLong(row) : (entryIn(row.line) as StoredEntry | undefined)
+}
+
+/** What the database knows of a record that nobody reads. Its number and hash lead to it in an export. */
+function tooLong({ seq, hash, time, size, verdict, session }: Row): StoredEntry {
+  return {
+    ...{ seq: Number(seq), hash, time: time.toISOString(), kind: UNREADABLE },
+    ...(verdict !== null && { action: verdict }),
+    ...(session !== null && { session }),
+    reason: `record ${seq} is too long to show: ${Math.ceil(size / 1024)} KiB, with the hash ${hash}`,
+  } as unknown as StoredEntry
 }

@@ -6,9 +6,20 @@ import { MIGRATIONS, type Migration } from './migrations.js'
 /** Any number, as long as it stays the same: PostgreSQL keeps others waiting who use it. */
 const LOCK = 7_203_451_991
 
-/** Each migration is a transaction of its own. Returns those that were missing. Throws for a database that is newer. */
-export async function migrate(client: Client): Promise<readonly Migration[]> {
-  await client.query('select pg_advisory_lock($1)', [LOCK])
+/** Another program that migrates is not worth a word if it is done by then. */
+const WAITS_MS = 1000
+
+/**
+ * Each migration is a transaction of its own. Returns those that were missing. Throws for a database that is newer. `onWait` is
+ * called once if another program migrates, and this one waits for it.
+ */
+export async function migrate(client: Client, onWait: () => void = () => {}): Promise<readonly Migration[]> {
+  const timer = setTimeout(onWait, WAITS_MS)
+  try {
+    await client.query('select pg_advisory_lock($1)', [LOCK])
+  } finally {
+    clearTimeout(timer)
+  }
   try {
     await client.query(
       'create schema if not exists fleet; create table if not exists fleet.migration (version int primary key, name text not null, at timestamptz not null default now())',
@@ -20,7 +31,8 @@ export async function migrate(client: Client): Promise<readonly Migration[]> {
     for (const { version, name, sql } of missing) await apply(client, version, name, sql)
     return missing
   } finally {
-    await client.query('select pg_advisory_unlock($1)', [LOCK])
+    // A connection that is lost gives the lock back itself. What went wrong before is what people have to know.
+    await client.query('select pg_advisory_unlock($1)', [LOCK]).catch(() => {})
   }
 }
 
@@ -36,7 +48,7 @@ async function apply(client: Client, version: number, name: string, sql: string)
     await client.query('insert into fleet.migration (version, name) values ($1, $2)', [version, name])
     await client.query('commit')
   } catch (error) {
-    await client.query('rollback')
+    await client.query('rollback').catch(() => {})
     throw error
   }
 }

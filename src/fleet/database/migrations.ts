@@ -16,6 +16,7 @@ import { sql as telling } from './migrations/0013-telling.js'
 import { sql as userReports } from './migrations/0014-user-reports.js'
 import { sql as nothingLost } from './migrations/0015-nothing-lost.js'
 import { sql as shadows } from './migrations/0016-shadows.js'
+import { sql as searches } from './migrations/0017-searches.js'
 
 export interface Migration {
   readonly version: number
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 14, name: 'user-reports', sql: userReports },
   { version: 15, name: 'nothing-lost', sql: nothingLost },
   { version: 16, name: 'shadows', sql: shadows },
+  { version: 17, name: 'searches', sql: searches },
 ]

@@ -85,7 +85,10 @@ export interface NewPolicy {
   readonly bundle?: { readonly digest: string; readonly text: string }
 }
 
-/** Everything or nothing. Returns false if somebody else has published one of these versions. */
+/**
+ * All rows or none. Returns false if somebody else has published one of these versions. The bundle is written before, so that no
+ * row names one that is missing; it stays even if the rows do not follow, and nothing names it then.
+ */
 export async function addPolicy(database: Database, { rows, bundle }: NewPolicy): Promise<boolean> {
   if (bundle)
     await database.rows(

@@ -30,7 +30,7 @@ export interface Shadows {
   readonly cutAt?: string
 }
 
-/** Looks at the newest records that are not older than `since`. The index record_shadow has them all. */
+/** Looks at the newest records that are not older than `since`. The index record_shadow has them all. Very long ones do not count. */
 export async function shadowsIn(
   database: Database,
   { since, version, lookAt = Number.POSITIVE_INFINITY }: ShadowQuery,

@@ -6,7 +6,7 @@ import { userPlace } from '../../src/files/fleet-places.js'
 import { type Client, type Database, openDatabase, withOwner } from '../../src/fleet/database/connection.js'
 import { migrate } from '../../src/fleet/database/migrate.js'
 import { type JoinToken, newToken, secretDigest } from '../../src/fleet/join-token.js'
-import { listingOf } from '../../src/fleet/listing.js'
+import { listingOf, listingText } from '../../src/fleet/listing.js'
 import { joinFleet } from '../../src/fleet/machine/joining.js'
 import type { Member } from '../../src/fleet/machine/membership.js'
 import { chained, markOf, START, textOfEntry } from '../../src/store/audit/chain.js'
@@ -103,10 +103,9 @@ export function rawLines(texts: readonly string[], before: Link = START): Lines 
 
 /** How the gateway lists these lines. */
 export function listingIn({ text }: Pick<Lines, 'text'>): string {
-  const listing = text.split('\n').map((line) => {
-    return { ...listingOf(line), hash: markOf(Buffer.from(line))?.hash }
-  })
-  return JSON.stringify(listing)
+  return listingText(
+    text.split('\n').map((line) => ({ ...listingOf(line), hash: markOf(Buffer.from(line))?.hash ?? '' })),
+  )
 }
 
 /** A token for one machine, as `carabiner fleet token` makes it. */

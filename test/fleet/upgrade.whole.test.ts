@@ -109,76 +109,88 @@ describe.runIf(hasPostgres)('a database of an older version', () => {
     return { machine, lines }
   }
 
-  it.each([2, 3, 4, 6, 7, 8, 11, 12, 13, 14, 15, 16])('%i keeps everything, and goes on', async (version) => {
-    const fleet = await madeFleet(server, upTo(version))
-    const { machine, lines } = await filled(fleet, version)
-    const done = await withOwner(fleet.owner, (client) => migrate(client))
-    expect(done.map((one) => one.version)).toEqual(MIGRATIONS.slice(version).map((one) => one.version))
-    await run(fleet.owner, ['grant fleet_gateway, fleet_auditor, fleet_admin, fleet_page to a_admin'])
-    const database = await opened(fleet.admin)
-    try {
-      await checkSchema(database)
-      const seqs = async (query: object) =>
-        (await searchRecords(database, { limit: 99, ...query })).map(({ entry }) => entry.seq)
-      const all = Array.from({ length: lines.count }, (_, i) => lines.count - i)
-      expect(await seqs({})).toEqual(all)
-      expect(await seqs({ machine: 'ann', since: time, until: time })).toEqual(all)
-      expect(await seqs({ session: 's-1' })).toEqual([1])
-      expect(await seqs({ session: LONG.slice(0, 199) })).toEqual([2])
-      expect(await seqs({ session: LONG })).toEqual(version < 4 ? [] : [5])
-      expect(await seqs({ kind: 'approval' })).toEqual([3])
-      expect(await seqs({ decision: 'deny' })).toEqual(version < 4 ? [4, 1] : [5, 4, 1])
-      expect((await evidenceOf(database)).evidence).toMatchObject([{ machine: 'ann', kind: 'gap', seq: 3 }])
-      expect((await fleetStatus(database)).machines).toMatchObject([{ name: 'ann' }])
+  it.each([2, 3, 4, 6, 7, 8, 11, 12, 13, 14, 15, 16, 17])(
+    '%i keeps everything, and goes on',
+    async (version) => {
+      const fleet = await madeFleet(server, upTo(version))
+      const { machine, lines } = await filled(fleet, version)
+      const done = await withOwner(fleet.owner, (client) => migrate(client))
+      expect(done.map((one) => one.version)).toEqual(MIGRATIONS.slice(version).map((one) => one.version))
+      await run(fleet.owner, ['grant fleet_gateway, fleet_auditor, fleet_admin, fleet_page to a_admin'])
+      const database = await opened(fleet.admin)
+      try {
+        await checkSchema(database)
+        const seqs = async (query: object) =>
+          (await searchRecords(database, { limit: 99, ...query })).map(({ entry }) => entry.seq)
+        const all = Array.from({ length: lines.count }, (_, i) => lines.count - i)
+        expect(await seqs({})).toEqual(all)
+        expect(await seqs({ machine: 'ann', since: time, until: time })).toEqual(all)
+        expect(await seqs({ session: 's-1' })).toEqual([1])
+        expect(await seqs({ session: LONG.slice(0, 199) })).toEqual([2])
+        expect(await seqs({ session: LONG })).toEqual(version < 4 ? [] : [5])
+        expect(await seqs({ kind: 'approval' })).toEqual([3])
+        expect(await seqs({ decision: 'deny' })).toEqual(version < 4 ? [4, 1] : [5, 4, 1])
+        expect((await evidenceOf(database)).evidence).toMatchObject([{ machine: 'ann', kind: 'gap', seq: 3 }])
+        expect((await fleetStatus(database)).machines).toMatchObject([{ name: 'ann' }])
 
-      const next = madeLines([{ session: 'next' }], lines.last)
-      expect(
-        await database.rows('select status from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
-          ...[machine, 'log', next.first, next.prev, next.count, next.last.hash, next.text, listingIn(next)],
-        ]),
-      ).toEqual([{ status: 'added' }])
-      expect(await seqs({ session: 'next' })).toEqual([lines.count + 1])
-      const options = { rootKey: ROOT.publicKey }
-      expect(await database.snapshot((client) => verifyFleet(databaseSource(client), options))).toMatchObject(
-        {
+        const next = madeLines([{ session: 'next' }], lines.last)
+        expect(
+          await database.rows('select status from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
+            ...[
+              machine,
+              'log',
+              next.first,
+              next.prev,
+              next.count,
+              next.last.hash,
+              next.text,
+              listingIn(next),
+            ],
+          ]),
+        ).toEqual([{ status: 'added' }])
+        expect(await seqs({ session: 'next' })).toEqual([lines.count + 1])
+        const options = { rootKey: ROOT.publicKey }
+        expect(
+          await database.snapshot((client) => verifyFleet(databaseSource(client), options)),
+        ).toMatchObject({
           ...{ ok: true, records: lines.count + 1, evidence: 1, problems: [] },
-        },
-      )
+        })
 
-      const expires = new Date(Date.now() + 3_600_000).toISOString()
-      expect(await addQuestion(database, machine, { id: 'new', body: '{}', people: 1, expires })).toBe(
-        'asked',
-      )
-      const open = (await openQuestions(database)).rows.map(({ id, allowed }) => [id, allowed])
-      const old =
-        version < 6
-          ? []
-          : [
-              ['open', 0],
-              ['half', 1],
-            ]
-      expect(open.sort()).toEqual([...old, ['new', 0]].sort())
-      const allow = { by: 'ben', option: 'Allow', allows: true }
-      expect(await addAnswer(database, machine, { id: 'new', ...allow })).toEqual({ status: 'answered' })
-      const half = { status: version < 6 ? 'unknown' : 'answered' }
-      expect(await addAnswer(database, machine, { id: 'half', ...allow })).toEqual(half)
-      const { answers } = await questionsOfMachine(database, machine, { new: 0, half: 0 })
-      expect(answers.map(({ id, by }) => [id, by])).toEqual([
-        ...(version < 6
-          ? []
-          : [
-              ['half', 'ann'],
-              ['half', 'ben'],
-            ]),
-        ['new', 'ben'],
-      ])
-      expect(await database.rows('select fleet.retire_machine($1) as done', [machine])).toEqual([
-        { done: true },
-      ])
-    } finally {
-      await database.close()
-    }
-    expect(await withOwner(fleet.owner, (client) => migrate(client))).toEqual([])
-    expect(done.length + version).toBe(NEWEST)
-  })
+        const expires = new Date(Date.now() + 3_600_000).toISOString()
+        expect(await addQuestion(database, machine, { id: 'new', body: '{}', people: 1, expires })).toBe(
+          'asked',
+        )
+        const open = (await openQuestions(database)).rows.map(({ id, allowed }) => [id, allowed])
+        const old =
+          version < 6
+            ? []
+            : [
+                ['open', 0],
+                ['half', 1],
+              ]
+        expect(open.sort()).toEqual([...old, ['new', 0]].sort())
+        const allow = { by: 'ben', option: 'Allow', allows: true }
+        expect(await addAnswer(database, machine, { id: 'new', ...allow })).toEqual({ status: 'answered' })
+        const half = { status: version < 6 ? 'unknown' : 'answered' }
+        expect(await addAnswer(database, machine, { id: 'half', ...allow })).toEqual(half)
+        const { answers } = await questionsOfMachine(database, machine, { new: 0, half: 0 })
+        expect(answers.map(({ id, by }) => [id, by])).toEqual([
+          ...(version < 6
+            ? []
+            : [
+                ['half', 'ann'],
+                ['half', 'ben'],
+              ]),
+          ['new', 'ben'],
+        ])
+        expect(await database.rows('select fleet.retire_machine($1) as done', [machine])).toEqual([
+          { done: true },
+        ])
+      } finally {
+        await database.close()
+      }
+      expect(await withOwner(fleet.owner, (client) => migrate(client))).toEqual([])
+      expect(done.length + version).toBe(NEWEST)
+    },
+  )
 })

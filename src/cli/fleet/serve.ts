@@ -97,7 +97,7 @@ interface Around {
   readonly tell: (text: string) => void
 }
 
-const APPENDS = `has_function_privilege('fleet.append(uuid, text, int, bigint, text, int, text, text, jsonb)', 'execute')`
+const APPENDS = `has_function_privilege('fleet.append(uuid, text, int, bigint, text, int, text, text, text)', 'execute')`
 const READS_SESSIONS = `has_table_privilege('fleet.page_session', 'select')`
 
 /** Throws unless the condition holds for this user of the database. */

@@ -17,6 +17,7 @@ import { sql as userReports } from './migrations/0014-user-reports.js'
 import { sql as nothingLost } from './migrations/0015-nothing-lost.js'
 import { sql as shadows } from './migrations/0016-shadows.js'
 import { sql as searches } from './migrations/0017-searches.js'
+import { sql as columns } from './migrations/0018-columns.js'
 
 export interface Migration {
   readonly version: number
@@ -42,4 +43,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 15, name: 'nothing-lost', sql: nothingLost },
   { version: 16, name: 'shadows', sql: shadows },
   { version: 17, name: 'searches', sql: searches },
+  { version: 18, name: 'columns', sql: columns },
 ]

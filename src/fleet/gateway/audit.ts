@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { count, fieldsOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { isIntact, type Mark, markOf } from '../../store/audit/chain.js'
-import { type Listing, listingOf } from '../listing.js'
+import { type Listing, listingOf, listingText } from '../listing.js'
 import {
   type AppendAnswer,
   BREAKS,
@@ -81,7 +81,8 @@ export const append: Handler = async (request): Promise<AppendAnswer> => {
     'select * from fleet.append($1, $2, $3, $4, $5, $6, $7, $8, $9)',
     [
       ...[machine, log, epoch, first.seq, first.prev, listing.length, last.hash],
-      ...[body.toString('utf8', 0, body.length - 1), JSON.stringify(listing)],
+      // As bytes, which need no text in between.
+      ...[body.subarray(0, body.length - 1), listingText(listing)],
     ],
   )
   if (!row) throw new Error('the database did not answer')

@@ -402,6 +402,14 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
         'grant fleet_page to a_gateway',
       ],
       [
+        'a user whose name has to be quoted',
+        async () => {
+          await run(fleet.owner, ['create role "a-user" login in role fleet_auditor'])
+          return typeAs(fleet.admin.replace('a_admin', 'a-user'), 'serve', '--org', ORG, '--port', '0')
+        },
+        'grant fleet_gateway to "a-user"',
+      ],
+      [
         'an unknown organisation',
         () => typeAs(fleet.admin, 'machines', '--org', 'nope'),
         'carabiner fleet init --org',

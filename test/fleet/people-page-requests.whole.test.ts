@@ -199,6 +199,16 @@ describe.runIf(hasPostgres)('the page of a gateway', () => {
       expect((await elsewhere.enter(page)).status).toBe(403)
     })
 
+    it('tells a stranger from a passkey that does not count, whatever its browser says', async () => {
+      const one = guest('ann', 'admin', page.origin)
+      await people.write(one.person)
+      const reply = await one.enter(page, { origin: 'http://fleet.localhost/not on the list' })
+      expect([reply.status, asJson(reply).problem]).toEqual([
+        403,
+        'You are not signed in: it was signed on another page (http://fleet.localhost/not on the list)',
+      ])
+    })
+
     it('refuses a list that the key of the fleet did not sign', async () => {
       const { cookie } = await entered('admin')
       await run(fleet.owner, [

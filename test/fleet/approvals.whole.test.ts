@@ -393,7 +393,9 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
           select org, 'b' || lpad(n::text, 3, '0') || '-zzzz', machine, body, people, expires, now() - interval '1 hour'
           from fleet.question, generate_series(1, 999) n where id = '${forever.id}'`,
       ])
-      expect(await loud.client.ask('ask', { body: pending })).toEqual({ status: 'taken' })
+      expect(await loud.client.ask('ask', { body: pending })).toEqual({ status: 'full' })
+      await loud.mirror.exchange(0)
+      expect(loud.troubles.join()).toContain(`${pending.id}: this machine has too many open`)
       const other = quiet.raise('not hidden')
       await quiet.mirror.exchange(0)
       const { questions } = await listed()

@@ -191,7 +191,7 @@ export class Mirror {
       // Another process of this machine has just sent it. If it is missing again, the gateway holds it for settled.
       const isSent = status === 'asked' || (status === 'known' && !this.#known.has(pending.id))
       if (status === 'known') this.#known.add(pending.id)
-      if (!isSent) this.#refuse(pending)
+      if (!isSent) this.#refuse(pending, status === 'full' ? ': this machine has too many open' : '')
     } catch (error) {
       if (!(error instanceof Refusal) || !OF_QUESTION.includes(error.code)) throw error
       this.#refuse(pending, `: ${error.message}`)

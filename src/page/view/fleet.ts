@@ -86,6 +86,7 @@ export interface PolicyView {
 /** `unchecked`: nobody knows, because this gateway cannot check signatures. */
 export interface DoubtView {
   readonly kind: 'wrong' | 'unchecked'
+  /** A sentence. */
   readonly why: string
 }
 

@@ -292,13 +292,12 @@ describe.runIf(hasPostgres)('the state of machines', () => {
   it('are shown on the page with a bundle that somebody changed or removed, and not with its files', async () => {
     const own = await madeFleet(server)
     const [admin, page] = [await opened(own.admin), await opened(own.page)]
-    const answers = policyAnswers(page)
     const asked = (query = '') => ({ query: new URLSearchParams(query) }) as never
     const doubt = async () => {
-      const view = (await answers['GET api/policy']?.answer(asked())) as PolicyView
+      const view = (await policyAnswers(page)['GET api/policy']?.answer(asked())) as PolicyView
       return view.doubt
     }
-    const diff = async () => answers['GET api/policy/diff']?.answer(asked('from=1&to=2'))
+    const diff = async () => policyAnswers(page)['GET api/policy/diff']?.answer(asked('from=1&to=2'))
     try {
       await publish(admin, numbered(1, ONE_RING))
       await publish(admin, numbered(2, ONE_RING))

@@ -27,6 +27,7 @@ import type {
   ShadowView,
 } from '../view/fleet.js'
 import type { FleetAnswers } from './asked.js'
+import { SharedAnswer } from './shared-answer.js'
 
 const SHADOW_DAYS = 30
 const MOST_SHADOWS = 200
@@ -35,19 +36,11 @@ const MOST_LOOKED_AT = 20_000
 
 /** `loadModels` rejects if the package that checks signatures is not here. */
 export function policyAnswers(database: Database, loadModels = tufModels): FleetAnswers {
-  let looking: Promise<ShadowsView> | undefined
+  const policy = new SharedAnswer(() => policyView(database, loadModels))
+  const shadows = new SharedAnswer(() => shadowsView(database))
   return {
-    'GET api/policy': { role: 'viewer', answer: () => policyView(database, loadModels) },
-    'GET api/policy/shadows': {
-      role: 'viewer',
-      // However many ask: one look at a time.
-      answer: () => {
-        looking ??= shadowsView(database).finally(() => {
-          looking = undefined
-        })
-        return looking
-      },
-    },
+    'GET api/policy': { role: 'viewer', answer: () => policy.get() },
+    'GET api/policy/shadows': { role: 'viewer', answer: () => shadows.get() },
     'GET api/policy/diff': {
       role: 'viewer',
       answer: async ({ query }): Promise<PolicyDiffView> => {

@@ -49,6 +49,8 @@ export interface EvidenceView {
 }
 
 export interface MachinesView {
+  /** How many more there are, which are not listed. */
+  readonly more: number
   readonly machines: readonly MachineView[]
 }
 

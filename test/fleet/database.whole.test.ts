@@ -1,6 +1,7 @@
 // The database of a fleet: migrations, roles, row-level security, and appending.
 
 import { randomBytes } from 'node:crypto'
+import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, withOwner } from '../../src/fleet/database/connection.js'
 import { evidenceOf } from '../../src/fleet/database/evidence-query.js'
@@ -44,6 +45,14 @@ describe.runIf(hasPostgres)('the database of a fleet', () => {
     run(fleet.owner, [
       `select r.seq::int, r.session, r.kind, r.verdict, r.at from fleet.record r join fleet.chain c using (chain) where c.machine = '${machine}' order by c.epoch, r.seq`,
     ])
+
+  it('leaves nothing on a connection that a snapshot gives back', async () => {
+    const auditor = await opened(fleet.auditor)
+    const listeners = () => auditor.snapshot(async (client) => (client as PoolClient).listenerCount('error'))
+    const first = await listeners()
+    for (let i = 0; i < 12; i++) expect(await listeners()).toBe(first)
+    await auditor.close()
+  })
 
   describe('migrations', () => {
     it('run once, also when several programs begin at the same time, and again change nothing', async () => {

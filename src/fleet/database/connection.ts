@@ -75,11 +75,13 @@ export class Database {
   async snapshot<T>(work: (database: Client) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect()
     // The next query fails too. Without a listener, a connection that is lost between two of them would end the process.
-    client.on('error', () => {})
+    const ignore = () => {}
+    client.on('error', ignore)
     try {
       await client.query('begin isolation level repeatable read')
       const made = await work(client)
       await client.query('commit')
+      client.off('error', ignore)
       client.release()
       return made
     } catch (error) {

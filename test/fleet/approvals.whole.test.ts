@@ -21,11 +21,12 @@ import { Bells } from '../../src/fleet/gateway/bells.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { Webhook } from '../../src/fleet/gateway/webhook.js'
-import { GatewayClient, Refusal } from '../../src/fleet/machine/gateway-client.js'
+import { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
 import { clientOf } from '../../src/fleet/machine/joining.js'
 import { Mirror } from '../../src/fleet/machine/mirror.js'
 import { fetchPeople } from '../../src/fleet/machine/people.js'
 import type { QuestionsAnswer, RouteName } from '../../src/fleet/protocol.js'
+import { GatewayRefusal } from '../../src/fleet/refusal.js'
 import { addressOf } from '../../src/page/browser/route.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
@@ -422,7 +423,7 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
       const sent: string[] = []
       const refusing = {
         ask: async (name: RouteName, given: { body?: { id?: string; waiting?: object } } = {}) => {
-          if (name === 'ask' && given.body?.id === bad.id) throw new Refusal('INVALID', 'not this one')
+          if (name === 'ask' && given.body?.id === bad.id) throw new GatewayRefusal('INVALID', 'not this one')
           if (name === 'ask') sent.push(given.body?.id ?? '')
           // An older gateway does not read what comes with it.
           const { waiting } = given.body ?? {}

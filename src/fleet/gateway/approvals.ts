@@ -32,8 +32,8 @@ import {
   type SyncAnswer,
   type SyncRequest,
 } from '../protocol.js'
+import { GatewayRefusal } from '../refusal.js'
 import type { Bells } from './bells.js'
-import { GatewayRefusal } from './refusal.js'
 import { type GatewayRequest, type Handler, read, readJson } from './request.js'
 
 /** The people on the newest list. Nobody if there is none, or if somebody tampered with it. Throws if it is over. */

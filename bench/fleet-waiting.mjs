@@ -15,7 +15,7 @@ const { signedHeader } = await source('fleet/signed-request.ts')
 const MACHINES = quick ? 50 : 1000
 const MOST_MB = 100
 const MOST_CONNECTIONS = 4
-const MIB = 1024 * 1024
+const MB = 1e6
 
 export async function bench() {
   return [...(await measured(true)), ...(await measured(false))]
@@ -35,7 +35,7 @@ function measured(tls) {
       if (waiting.answers.length > 0) throw new Error(`a machine did not wait: ${waiting.answers[0]}`)
       const name = `a gateway with ${MACHINES} waiting machines${tls ? ', over TLS' : ', without TLS'}`
       return [
-        figure(`most memory of ${name} / ${MOST_MB} MB`, 'MB', peakOf(gateway.pid) / MIB, MOST_MB, 1),
+        figure(`most memory of ${name} / ${MOST_MB} MB`, 'MB', peakOf(gateway.pid) / MB, MOST_MB, 1),
         figure(`connections of ${name} / ${MOST_CONNECTIONS}`, '', connections, MOST_CONNECTIONS, 1),
       ]
     } finally {

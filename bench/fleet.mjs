@@ -7,13 +7,19 @@ import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import pg from 'pg'
 import { source } from '../scripts/source.mjs'
-import { cpuOf, joined, ORG, opened, PROGRAM, processesOf, run, withFleet } from './fleet-scene.mjs'
+import { cpuOf, ORG, opened, PROGRAM, processesOf, run, withFleet } from './fleet-scene.mjs'
 import { childClock, cpuClock, quick, race, timedSpawn } from './measure.mjs'
 import { record } from './records.mjs'
 
 const { chained, START, textOfEntry } = await source('store/audit/chain.ts')
-const { addedMembers, numbered, ONE_RING, publish } = await source('../test/fleet/policy-scene.ts')
+/** With the key that signs the policy. */
+const scene = await source('../test/fleet/policy-scene.ts')
+const { addedMembers, joined, numbered, ONE_RING, publish, ROOT } = scene
+const { newKeyPair } = await source('files/ed25519.ts')
+const { signedPeople } = await source('files/fleet/people.ts')
+const { addPeople } = await source('fleet/database/people.ts')
 const { clientOf } = await source('fleet/machine/joining.ts')
+const { fetchPeople } = await source('fleet/machine/people.ts')
 const { fetchPolicy } = await source('fleet/machine/policy.ts')
 const { signedHeader } = await source('fleet/signed-request.ts')
 const { BATCH, ROUTES } = await source('fleet/protocol.ts')
@@ -210,15 +216,30 @@ async function policies(root, fleet, url, clock) {
 
 // ---- events ---------------------------------------------------------------------------------------------------
 
-/** Nothing of a fleet is on the way of an event, so a machine in one pays nothing for it. */
+/** Nothing is asked on the way of an event. A machine in a fleet reads its policy and its list of people, and checks them. */
 async function firing(root, fleet, url) {
   const [inFleet, alone] = ['fleet', 'alone'].map((name) => new Machine(join(root, name)))
-  await joined(fleet, url, inFleet.dataDir, 'fires')
+  await learned(fleet, await joined(fleet, url, inFleet.dataDir, 'fires'), inFleet.dataDir)
   const fires = await race(
     { inFleet: () => inFleet.fire(), alone: () => alone.fire() },
     { calls: 1, clock: childClock, most: quick ? 3 : 60 },
   )
   return [fires.row('processor time of fire, in a fleet / in none', 'inFleet', 'alone', { limit: 1.05 })]
+}
+
+/** Gives the fleet people and a policy, and this machine both. */
+async function learned(fleet, member, dataDir) {
+  const publicKey = newKeyPair().publicKey.toString('base64url')
+  const people = [{ name: 'ann', role: 'approver', keys: [{ kind: 'ed25519', publicKey }] }]
+  const admin = await opened(fleet.admin)
+  await addPeople(admin, 1, signedPeople({ version: 1, people }, ROOT))
+  await publish(admin, numbered(1, ONE_RING))
+  await admin.close()
+  const client = clientOf(member)
+  const known = await fetchPeople(client, member, { dataDir })
+  const { status } = await fetchPolicy(client, member)
+  client.close()
+  if (!known || status !== 'changed') throw new Error(`the machine has no people or no policy: ${status}`)
 }
 
 /** A project with a hook, and a home. */

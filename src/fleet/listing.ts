@@ -34,7 +34,7 @@ export function listingOf(line: string): Listing {
 
 /** The same for records of one batch, column by column, with their hashes, as `fleet.append` of migration 18 reads it. */
 export function listingText(records: readonly (Listing & { readonly hash: string })[]): string {
-  return COLUMNS.map((name) => records.map((one) => valueText(one[name])).join('\n')).join('\x1d')
+  return COLUMNS.map((name) => records.map((one) => valueText(one[name])).join('\n')).join('\t')
 }
 
 const COLUMNS = ['hash', 'at', 'kind', 'verdict', 'session'] as const
@@ -42,7 +42,7 @@ const COLUMNS = ['hash', 'at', 'kind', 'verdict', 'session'] as const
 /** Nothing for null. JSON after a backslash for what could be taken for something else. */
 function valueText(value: string | null): string {
   if (value === null) return ''
-  return value === '' || /[\\\n\x1d]/.test(value) ? `\\${JSON.stringify(value)}` : value
+  return value === '' || /[\\\n\t]/.test(value) ? `\\${JSON.stringify(value)}` : value
 }
 
 function fits(value: unknown): value is string {

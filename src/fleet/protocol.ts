@@ -175,9 +175,9 @@ export interface EvidenceAnswer {
 /** What the ids of all logs of one user of a machine begin with. */
 export const HOME_ID = /^[0-9a-f]{16}$/
 
-/** How a question got to the gateway. `taken`: another machine has a question with this id, or this one has too many. */
+/** How a question got to the gateway. `taken`: another machine has a question with this id. `full`: this one has too many. */
 export interface AskAnswer {
-  readonly status: 'asked' | 'known' | 'taken'
+  readonly status: 'asked' | 'known' | 'taken' | 'full'
 }
 
 /** The longest time that `sync` waits for news. */

@@ -36,7 +36,7 @@ export interface Exception {
   readonly of?: string | readonly string[]
 }
 
-export const REDACTED_TEXTS = ['results', 'prompts'] as const
+const REDACTED_TEXTS = ['results', 'prompts'] as const
 export type RedactedText = (typeof REDACTED_TEXTS)[number]
 
 interface TextField {

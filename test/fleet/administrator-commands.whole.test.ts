@@ -1,7 +1,7 @@
 // Commands of an administrator of a fleet, and what they say when a key, a user or a list is not the right one.
 
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { refusing } from '../../src/cli/fleet/failure.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
@@ -158,6 +158,51 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       expect(await type('people', 'renew', '--to', '4')).toMatchObject({ code: 0 })
       expect((await type('people')).stdout).toMatch(/^ann .*\nben .*\ncid .*\ndan /)
     })
+
+    it.each([
+      ['is no JSON', 'nonsense'],
+      ['is of nobody', '{}'],
+      ['is a link', undefined],
+    ])(
+      'stops everything that would go on without it if it %s, and says how to repair it',
+      async (_, text) => {
+        mkdirSync(project.path('policy'))
+        writeFileSync(project.path('policy/rules.json'), '{"rules":[]}')
+        await typeAs(fleet.admin, 'policy', 'build', 'policy', '--out', 'one.bundle')
+        await type('people', 'add', 'ann', code())
+        await type('people', 'add', 'ben', code())
+        await type('policy', 'publish', 'one.bundle')
+        const seen = join(project.home, 'data', 'fleet', 'seen')
+        const files = readdirSync(seen, { recursive: true, encoding: 'utf8' }).filter((path) =>
+          path.endsWith('.json'),
+        )
+        expect(files.map((path) => basename(path)).sort()).toEqual(['accepted.json', 'people.json'])
+        for (const file of files) {
+          const path = join(seen, file)
+          rmSync(path)
+          if (text === undefined) symlinkSync('/dev/null', path)
+          else writeFileSync(path, text)
+        }
+        await run(fleet.owner, ['delete from fleet.people where version = 2'])
+        const before = await versions()
+        for (const words of [
+          ['people', 'list'],
+          ['people', 'add', 'cid', code()],
+          ['people', 'renew', '--to', '1'],
+          ['policy', 'list'],
+          ['policy', 'renew'],
+        ]) {
+          const { code: exit, stderr } = await type(...words)
+          expect([words, exit]).toEqual([words, 1])
+          expect(stderr).toContain(words[0] === 'people' ? 'people.json' : 'accepted.json')
+          expect(stderr).toContain('then remove')
+        }
+        expect(await versions()).toEqual(before)
+        for (const file of files) rmSync(join(seen, file))
+        expect(await type('people', 'list')).toMatchObject({ code: 0 })
+        expect(await type('policy', 'renew')).toMatchObject({ code: 0 })
+      },
+    )
 
     it('shows that the newest state of the policy was removed, so no signer who left comes back', async () => {
       mkdirSync(project.path('policy'))
@@ -436,6 +481,14 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
         'a page that may not read',
         () => typeAs(fleet.gateway, 'serve', '--org', ORG, '--port', '0', '--page', 'http://page.localhost'),
         'grant fleet_page to a_gateway',
+      ],
+      [
+        'a user whose name has to be quoted',
+        async () => {
+          await run(fleet.owner, ['create role "a-user" login in role fleet_auditor'])
+          return typeAs(fleet.admin.replace('a_admin', 'a-user'), 'serve', '--org', ORG, '--port', '0')
+        },
+        'grant fleet_gateway to "a-user"',
       ],
       [
         'an unknown organisation',

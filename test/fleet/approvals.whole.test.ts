@@ -21,11 +21,12 @@ import { Bells } from '../../src/fleet/gateway/bells.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
 import { Webhook } from '../../src/fleet/gateway/webhook.js'
-import { GatewayClient, Refusal } from '../../src/fleet/machine/gateway-client.js'
+import { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
 import { clientOf } from '../../src/fleet/machine/joining.js'
 import { Mirror } from '../../src/fleet/machine/mirror.js'
 import { fetchPeople } from '../../src/fleet/machine/people.js'
 import type { QuestionsAnswer, RouteName } from '../../src/fleet/protocol.js'
+import { GatewayRefusal } from '../../src/fleet/refusal.js'
 import { addressOf } from '../../src/page/browser/route.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
@@ -434,7 +435,9 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
           select org, 'b' || lpad(n::text, 3, '0') || '-zzzz', machine, body, people, expires, now() - interval '1 hour'
           from fleet.question, generate_series(1, 999) n where id = '${forever.id}'`,
       ])
-      expect(await loud.client.ask('ask', { body: pending })).toEqual({ status: 'taken' })
+      expect(await loud.client.ask('ask', { body: pending })).toEqual({ status: 'full' })
+      await loud.mirror.exchange(0)
+      expect(loud.troubles.join()).toContain(`${pending.id}: this machine has too many open`)
       const other = quiet.raise('not hidden')
       await quiet.mirror.exchange(0)
       const { questions } = await listed()
@@ -461,7 +464,7 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
       const sent: string[] = []
       const refusing = {
         ask: async (name: RouteName, given: { body?: { id?: string; waiting?: object } } = {}) => {
-          if (name === 'ask' && given.body?.id === bad.id) throw new Refusal('INVALID', 'not this one')
+          if (name === 'ask' && given.body?.id === bad.id) throw new GatewayRefusal('INVALID', 'not this one')
           if (name === 'ask') sent.push(given.body?.id ?? '')
           // An older gateway does not read what comes with it.
           const { waiting } = given.body ?? {}

@@ -167,6 +167,19 @@ describe('the check of a policy', () => {
     })
   })
 
+  it.each(POLICY_ROLES)('names %s.json if it is damaged or missing', (role) => {
+    for (const content of ['{', '{}', '[]']) {
+      const rows = servedIn(1).map((row) => (row.role === role ? { ...row, content } : row))
+      const contents = rows.map((row) => row.content)
+      // Whatever names its digest says so first. The oldest roots and `timestamp` are named by nothing.
+      const words = role === 'root' || role === 'timestamp' ? 'cannot be read' : 'is not the one'
+      expect(contents).toContain(content)
+      expect(() => check(rows, {})).toThrow(`${role}.json ${words}`)
+    }
+    const without = servedIn(1).filter((row) => row.role !== role)
+    expect(() => check(without, {})).toThrow(`${role}.json is missing`)
+  })
+
   it('needs as many different keys as the threshold says', () => {
     const two = publication({ models, key: ROOT, rootKey: ROOT.publicKey, now: Date.now() }, [], {})
     const root = JSON.parse(two.find(({ role }) => role === 'root')?.content ?? '')

@@ -222,7 +222,7 @@ describe.runIf(hasPostgres)('checkpoints', () => {
   it.each<[string, string, () => string[]]>([
     [
       'removes a record',
-      'records 2 to 2 are missing',
+      'record 2 is missing',
       () => [`delete from fleet.record where chain = ${chain(0)} and seq = 2`],
     ],
     [

@@ -8,8 +8,10 @@ import { userName } from '../../src/cli/person.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import { signedPeople } from '../../src/files/fleet/people.js'
 import type { Database } from '../../src/fleet/database/connection.js'
+import { addPeople } from '../../src/fleet/database/people.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
+import { clientOf } from '../../src/fleet/machine/joining.js'
 import { type Member, readMember } from '../../src/fleet/machine/membership.js'
 import { putInForce } from '../../src/fleet/machine/policy-files.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
@@ -213,6 +215,48 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     expect(await findings()).toContain('fleet-history')
     writeShipped(log.place, { ...shipped, breaks, machine: 'another one' })
     expect(await findings()).not.toContain('fleet-history')
+  })
+
+  it('a question that cannot be used hides none of the others, and is told', async () => {
+    const key = newKeyPair()
+    const publicKey = key.publicKey.toString('base64url')
+    const people = [
+      { name: 'pia', role: 'approver' as const, keys: [{ kind: 'ed25519' as const, publicKey }] },
+    ]
+    const admin = await opened(fleet.admin)
+    await addPeople(admin, 1, signedPeople({ version: 1, people }, ROOT))
+    await admin.close()
+    await type('fleet', 'ship')
+    writeFileSync(project.path('pia.key'), pemOf(key), { mode: 0o600 })
+    const places = { stateDir: join(data(), 'state'), dataDir: data(), approversFile: join(data(), 'none') }
+    const queue = new FileApprovals(places)
+    const client = clientOf(member)
+    const ids: string[] = []
+    for (const session of ['well', 'damaged', 'exchanged']) {
+      const pending = queue.raise(madeQuestion({ session }), { project: project.folder })
+      ids.push(pending.id)
+      await client.ask('ask', { body: pending })
+    }
+    client.close()
+    const [well = '', damaged = '', exchanged = ''] = ids
+    await run(fleet.owner, [
+      `update fleet.question set body = 'nonsense' where id = '${damaged}'`,
+      `update fleet.question set body = (select body from fleet.question where id = '${well}') where id = '${exchanged}'`,
+    ])
+    const asPia = (...args: string[]) => type('fleet', ...args, '--key', 'pia.key')
+    const { code, stdout } = await asPia('approvals')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(new RegExp(`^${well}  `, 'm'))
+    expect(stdout).toContain(`The question ${exchanged} that the gateway sent is another one, ${well}`)
+    expect(stdout).toContain(`The question ${damaged} that the gateway sent is not valid`)
+    expect(JSON.parse((await asPia('approvals', '--json')).stdout)).toMatchObject({
+      ...{ questions: [{ id: well }], unusable: [expect.any(String), expect.any(String)] },
+    })
+    expect(await asPia('answer', exchanged, 'allow', '--yes')).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining('is another one') },
+    })
+    expect(await asPia('answer', well, 'allow', '--yes')).toMatchObject({ code: 0 })
+    await run(fleet.owner, ['delete from fleet.people'])
   })
 
   it('approvals says who of how many have allowed a question', async () => {

@@ -262,7 +262,7 @@ describe.runIf(hasPostgres)('the state of machines', () => {
       const missing = () => Promise.reject(new Error('the package @tufjs/models is missing'))
       expect((await shown(missing)).doubt).toEqual({
         kind: 'unchecked',
-        why: 'could not be checked here: install @tufjs/models beside Carabiner',
+        why: 'The signatures of this roll-out could not be checked here: install @tufjs/models beside Carabiner',
       })
       await run(own.owner, [
         `update fleet.policy_file set target = replace(target, '"machines":["*"]', '"machines":["x"]') where role = 'rollout'`,
@@ -270,6 +270,47 @@ describe.runIf(hasPostgres)('the state of machines', () => {
       expect((await shown()).doubt).toMatchObject({
         ...{ kind: 'wrong', why: expect.stringContaining('rollout.json has another digest') },
       })
+      for (const damaged of [
+        `target = '{}' where role = 'rollout'`,
+        `target = 'nonsense' where role = 'rollout'`,
+        `content = 'nonsense' where role = 'targets'`,
+      ]) {
+        await run(own.owner, [`update fleet.policy_file set ${damaged}`])
+        expect((await shown()).doubt).toMatchObject({
+          ...{ kind: 'wrong', why: expect.stringContaining('do not count') },
+        })
+        expect((await shown(missing)).doubt).toMatchObject({
+          ...{ kind: 'wrong', why: expect.stringContaining('The roll-out cannot be read') },
+        })
+      }
+    } finally {
+      await admin.close()
+      await page.close()
+    }
+  })
+
+  it('are shown on the page with a bundle that somebody changed or removed, and not with its files', async () => {
+    const own = await madeFleet(server)
+    const [admin, page] = [await opened(own.admin), await opened(own.page)]
+    const asked = (query = '') => ({ query: new URLSearchParams(query) }) as never
+    const doubt = async () => {
+      const view = (await policyAnswers(page)['GET api/policy']?.answer(asked())) as PolicyView
+      return view.doubt
+    }
+    const diff = async () => policyAnswers(page)['GET api/policy/diff']?.answer(asked('from=1&to=2'))
+    try {
+      await publish(admin, numbered(1, ONE_RING))
+      await publish(admin, numbered(2, ONE_RING))
+      expect([await doubt(), await diff()]).toEqual([undefined, { changes: [expect.anything()] }])
+      for (const [change, why] of [
+        [`update fleet.policy_bundle set content = content || ' '`, 'is not the one that was published'],
+        ['delete from fleet.policy_bundle', 'is missing'],
+      ] as const) {
+        await run(own.owner, [change])
+        const words = `The bundle of version 2 in the database ${why}; machines refuse it`
+        expect(await doubt()).toEqual({ kind: 'wrong', why: words })
+        await expect(diff()).rejects.toThrow(why)
+      }
     } finally {
       await admin.close()
       await page.close()

@@ -1,7 +1,7 @@
 // What becomes of an answer of the fleet that this machine cannot store at once.
 
 import { expect, it } from 'vitest'
-import { type GatewayClient, Refusal } from '../../src/fleet/machine/gateway-client.js'
+import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
 import { Mirror } from '../../src/fleet/machine/mirror.js'
 import {
   type FleetAnswer,
@@ -10,6 +10,7 @@ import {
   type SettleRequest,
   type SyncAnswer,
 } from '../../src/fleet/protocol.js'
+import { GatewayRefusal } from '../../src/fleet/refusal.js'
 import type { Pending } from '../../src/store/approvals.js'
 import { madeQuestion } from '../approvals/made-question.js'
 import { MemoryApprovals } from '../store/contracts/memory-approvals.js'
@@ -108,7 +109,7 @@ function strict(unsettled: (turn: number) => readonly string[], limit?: number) 
     const bytes = Buffer.byteLength(JSON.stringify(body))
     const isTaken = bytes <= (limit ?? ROUTES[name].most)
     asked.push({ name, bytes, body })
-    if (!isTaken) throw new Refusal('TOO_LARGE', `more than ${limit} bytes`)
+    if (!isTaken) throw new GatewayRefusal('TOO_LARGE', `more than ${limit} bytes`)
     return name === 'sync' ? { missing: [], answers: [], unsettled: unsettled(turn++) } : {}
   }
   return { asked, client: { ask } as unknown as GatewayClient }

@@ -162,6 +162,37 @@ describe.runIf(hasPostgres)('questions on the page of a gateway', () => {
     expect(troubles.join()).not.toBe('')
   })
 
+  it('shows the question of a link also if too many others are before it, while it waits', async () => {
+    const { id } = await machine()
+    const copies = (from: number, to: number) =>
+      `insert into fleet.question (org, id, machine, body, people, expires, asked)
+        select org, 'zzzz-' || lpad(n::text, 4, '0'), machine, replace(body, id, 'zzzz-' || lpad(n::text, 4, '0')),
+          people, expires, asked + n * interval '1 second'
+        from fleet.question, generate_series(${from}, ${to}) n where id = '${id}'`
+    const linked = async (wanted: string) => {
+      const view = asJson(await say(page, 'GET', `/api/questions?id=${wanted}`, undefined, vic))
+      const ids: string[] = view.questions.map((one: { id: string }) => one.id)
+      return { ...view, ids, has: ids.filter((one) => one === wanted).length }
+    }
+    try {
+      await run(fleet.owner, [copies(1, 150)])
+      const before = await linked('')
+      expect([before.ids.length, before.ids.includes('zzzz-0150')]).toEqual([100, false])
+      const found = await linked('zzzz-0150')
+      expect([found.ids.length, found.has]).toEqual([101, 1])
+      expect(found.hidden).toBe(before.hidden - 1)
+      expect(await linked(before.ids[0])).toMatchObject({ has: 1, questions: before.questions })
+      // More than the database lists.
+      await run(fleet.owner, [copies(151, 1500)])
+      expect((await linked('zzzz-1500')).has).toBe(1)
+      await run(fleet.owner, [`update fleet.question set expires = now() where id = 'zzzz-1500'`])
+      for (const gone of ['zzzz-1500', 'zzzz-1501', 'nonsense', '%00'])
+        expect([gone, (await linked(gone)).has]).toEqual([gone, 0])
+    } finally {
+      await run(fleet.owner, [`delete from fleet.question where id like 'zzzz-%'`])
+    }
+  })
+
   it('shows what a hostile machine sends as text, and leaves out what cannot be read', async () => {
     const { id } = await machine()
     await run(fleet.owner, [`update fleet.question set body = 'nonsense' where id = '${id}'`])

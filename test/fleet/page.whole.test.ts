@@ -2,14 +2,15 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { attribute, Collector } from '../cli/collector.js'
 import { madeAuthority } from './authority.js'
+import { hasNamespaces } from './namespace.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 const PAGE = readFileSync(new URL('../../docs/use/fleet.md', import.meta.url), 'utf8')
@@ -19,6 +20,8 @@ const LINES = [
     /^```console\n([\s\S]*?)^```/gm,
   ),
 ].flatMap(([, block = '']) => block.trim().split('\n'))
+
+const GUARD = { PreToolUse: [{ hooks: [{ type: 'command', command: 'true' }] }] }
 
 /** What another process does happens a moment later. */
 const soon = (isSo: () => boolean | Promise<boolean>) =>
@@ -43,7 +46,8 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     folder = mkdtempSync(join(tmpdir(), 'carabiner-fleet-page-'))
     const program = join(inject('programBundle').withPackages, 'carabiner.js')
     writeFileSync(join(folder, 'carabiner'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`)
-    chmodSync(join(folder, 'carabiner'), 0o755)
+    writeFileSync(join(folder, 'sudo'), '#!/bin/sh\nexec "$@"\n')
+    for (const name of ['carabiner', 'sudo']) chmodSync(join(folder, name), 0o755)
     const { ca, cert, key } = madeAuthority(folder)
     expect([ca, cert, key].every((text) => text.includes('BEGIN'))).toBe(true)
     server = await Postgres.start()
@@ -113,6 +117,14 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     return { messages, port: (server.address() as AddressInfo).port, close: () => server.close() }
   }
 
+  /** With an /etc of its own: the real one is not for tests. */
+  function inOwnEtc(line: string): string {
+    const etc = join(folder, 'etc')
+    mkdirSync(etc)
+    copyFileSync('/etc/passwd', join(etc, 'passwd'))
+    return `unshare -m sh -c 'mount --bind "${etc}" /etc && mount -t tmpfs tmpfs /run && ${line}'`
+  }
+
   /** The next line of the page, which has to begin like this. */
   function next(beginning: string): string {
     const line = left.shift() ?? ''
@@ -158,8 +170,21 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     expect((await type(tokens)).out).toContain(unused.id)
     expect(await type(revoke.replace('ID', unused.id))).toMatchObject({ code: 0 })
     expect((await type(tokens)).out).toContain('revoked')
-    const join_ = next('sudo carabiner fleet join').replace('sudo ', '')
+    const joinAsRoot = next('sudo carabiner fleet join')
     const status = next('carabiner fleet status')
+    const joinAsUser = next('carabiner fleet join')
+    const tokenIn = async (line: string) => {
+      const [made = ''] = (await type(token)).out.split('\n')
+      return line
+        .replace('https://fleet.example:8443', `https://127.0.0.1:${port}`)
+        .replace('TOKEN', made)
+        .replace('ca.pem', join(folder, 'ca.pem'))
+    }
+    if (hasNamespaces) {
+      const bound = await type(inOwnEtc(`${await tokenIn(joinAsRoot)} && ${status}`), 'root')
+      expect(bound).toMatchObject({ code: 0, out: expect.stringContaining('binding: only root can change') })
+      expect(await type(`carabiner fleet machines retire ${hostname()}`)).toMatchObject({ code: 0 })
+    }
     const people = ['key', 'people add', 'people', 'people renew'].map((word) =>
       next(`carabiner fleet ${word}`),
     )
@@ -170,14 +195,13 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     const telling = next('carabiner fleet serve --webhook')
     const ship = next('carabiner fleet ship')
     for (const who of ['ann', 'bob']) {
-      const given = (await type(token)).out.split('\n')[0] ?? ''
-      const line = join_
-        .replace('https://fleet.example:8443', `https://127.0.0.1:${port}`)
-        .replace('TOKEN', given)
-        .replace('ca.pem', join(folder, 'ca.pem'))
-      const joined = await type(`${line} --user --name ${who}`, who)
+      const plugin = join(envOf(who).HOME, '.amplifier', 'hooks', 'guard')
+      mkdirSync(plugin, { recursive: true })
+      writeFileSync(join(plugin, 'hooks.json'), JSON.stringify({ hooks: GUARD }))
+      const line = await tokenIn(joinAsUser)
+      const joined = await type(`${line} --name ${who}`, who)
       expect(joined).toMatchObject({ code: 0, out: expect.stringContaining(`${who} is in the fleet`) })
-      expect(await type(`${line} --user --name again`, who)).toMatchObject({ code: 1 })
+      expect(await type(`${line} --name again`, who)).toMatchObject({ code: 1 })
       const event = JSON.stringify({
         session_id: `of-${who}`,
         tool_name: 'Bash',
@@ -209,9 +233,7 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
       code: 0,
       out: 'no entries match\n',
     })
-    const search = next('carabiner fleet audit --machine')
-      .replace('laptop-7', 'bob')
-      .replace(' --hook guard', '')
+    const search = next('carabiner fleet audit --machine').replace('laptop-7', 'bob')
     expect(JSON.parse((await type(search)).out)).toMatchObject({
       entries: [{ machine: 'bob', entry: { session: 'of-bob' } }],
     })
@@ -233,8 +255,7 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     )
     const plugin = join(folder, '.amplifier', 'hooks', 'guard')
     mkdirSync(plugin, { recursive: true })
-    const hook = { hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: 'true' }] }] } }
-    writeFileSync(join(plugin, 'hooks.json'), JSON.stringify(hook))
+    writeFileSync(join(plugin, 'hooks.json'), JSON.stringify({ hooks: GUARD }))
     const decided: string[] = []
     for (const line of trusting) {
       const { code, out } = await type(line)

@@ -1,7 +1,8 @@
 // The page of a gateway, asked without a browser: who gets in, who stays in, and what each role may do.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Database } from '../../src/fleet/database/connection.js'
+import type { MachineView } from '../../src/page/view/fleet.js'
 import { withProgram } from '../cli/program.js'
 import type { Reply } from '../page/visitor.js'
 import { addedMachine, type Fleet, listingIn, madeFleet, madeLines, opened } from './fleet-scene.js'
@@ -199,6 +200,16 @@ describe.runIf(hasPostgres)('the page of a gateway', () => {
       expect((await elsewhere.enter(page)).status).toBe(403)
     })
 
+    it('tells a stranger from a passkey that does not count, whatever its browser says', async () => {
+      const one = guest('ann', 'admin', page.origin)
+      await people.write(one.person)
+      const reply = await one.enter(page, { origin: 'http://fleet.localhost/not on the list' })
+      expect([reply.status, asJson(reply).problem]).toEqual([
+        403,
+        'You are not signed in: it was signed on another page (http://fleet.localhost/not on the list)',
+      ])
+    })
+
     it('refuses a list that the key of the fleet did not sign', async () => {
       const { cookie } = await entered('admin')
       await run(fleet.owner, [
@@ -340,6 +351,22 @@ describe.runIf(hasPostgres)('the page of a gateway', () => {
       )
     })
 
+    it('are told of if they are too many to list', async () => {
+      const one = await entered('viewer')
+      const around = { cookie: one.cookie, origin: page.origin }
+      const listed = async () => asJson(await say(other, 'GET', '/api/machines', undefined, around))
+      const { machines, more } = await listed()
+      expect(more).toBe(0)
+      await run(fleet.owner, [
+        `insert into fleet.machine (org, name, key, token) select org, 'many-' || n, sha256(n::text::bytea), 't'
+          from fleet.org, generate_series(1, 10000) n where name = 'acme'`,
+      ])
+      await vi.waitUntil(async () => (await listed()).more > 0, { timeout: 30_000, interval: 500 })
+      const found = await listed()
+      expect([found.machines.length, found.more]).toEqual([10_000, machines.length])
+      await run(fleet.owner, [`delete from fleet.machine where name like 'many-%'`])
+    })
+
     it('are retired by an admin with a passkey alone, for this machine, once', async () => {
       const id = await addedMachine(fleet, 'old')
       const second = await addedMachine(fleet, 'older')
@@ -349,8 +376,15 @@ describe.runIf(hasPostgres)('the page of a gateway', () => {
       const tried = await retire(one, id, { machine: second })
       expect(tried.status).toBe(409)
       expect((await retire(one, id, { signature: 'AAAA' })).status).toBe(403)
+      const gone = async () =>
+        asJson(await say(page, 'GET', '/api/machines', undefined, one))
+          .machines.filter(({ retired }: MachineView) => retired !== undefined)
+          .map(({ name }: MachineView) => name)
+      expect(await gone()).toEqual([])
       const done = await retire(one, id)
       expect([done.status, asJson(done)]).toEqual([200, { by: 'ann' }])
+      // At once, although what was found a moment ago is shared.
+      expect(await gone()).toEqual(['old'])
       expect((await say(page, 'POST', '/api/act', done.sent, one)).status).toBe(409)
       const rows = await run(fleet.owner, [
         "select name, retired is not null as gone, retired_by from fleet.machine where name like 'old%' order by name",

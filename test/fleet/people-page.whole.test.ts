@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, CDPSession, Page } from 'playwright-core'
+import { setTimeout } from 'node:timers/promises'
+import type { Browser, CDPSession, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Person, readPersonCode } from '../../src/files/fleet/people.js'
 import type { Database } from '../../src/fleet/database/connection.js'
@@ -236,6 +237,60 @@ describe.runIf(hasPostgres && chromiumFile !== undefined)('the page of a gateway
     await page.waitForSelector('text=is denied.')
     await mirror.exchange(0)
     expect(await queue.take(question)).toMatchObject({ decision: 'deny', reason: 'use staging' })
+  })
+
+  it('Approvals: opens the question of a link, also one that waits behind too many', async () => {
+    const { queue, mirror, question } = await askingMachine('build-11')
+    const [row] = await run(fleet.owner, ['select id from fleet.question order by asked desc limit 1'])
+    const id = String(row?.id)
+    await run(fleet.owner, [
+      `insert into fleet.question (org, id, machine, body, people, expires, asked)
+        select org, 'zzzz-' || lpad(n::text, 4, '0'), machine, replace(body, id, 'zzzz-' || lpad(n::text, 4, '0')),
+          people, expires, asked - interval '1 hour'
+        from fleet.question, generate_series(1, 120) n where id = '${id}'`,
+    ])
+    await page.goto(`${served.origin}/#/approvals/${id}`)
+    await page.waitForSelector(`#question-${id}`)
+    expect(await page.locator('.card.waiting h2').first().getAttribute('id')).toBe(`question-${id}`)
+    await run(fleet.owner, [`delete from fleet.question where id like 'zzzz-%'`])
+    await page.fill('.reasoning', 'no')
+    await page.click('text=Deny')
+    await page.waitForSelector('text=The question of this link does not wait for an answer any more.')
+    expect(await faults()).toEqual([])
+    await mirror.exchange(0)
+    expect(await queue.take(question)).toMatchObject({ decision: 'deny' })
+  })
+
+  it('asks a gateway that is slow once at a time, and again after what changed meanwhile', async () => {
+    const questions = /\/api\/questions/
+    let [running, most, count] = [0, 0, 0]
+    page.on('request', (request) => {
+      if (!questions.test(request.url())) return
+      count++
+      most = Math.max(most, ++running)
+    })
+    const ended = (request: Request) => {
+      if (questions.test(request.url())) running--
+    }
+    page.on('requestfinished', ended)
+    page.on('requestfailed', ended)
+    await page.route(questions, async (route) => {
+      await setTimeout(300)
+      await route.continue()
+    })
+    await page.reload()
+    await page.waitForSelector('text=No question waits for an answer.')
+    await expect.poll(() => running).toBe(0)
+    most = 0
+    const before = count
+    for (let i = 0; i < 10; i++) {
+      served.changed()
+      await setTimeout(60)
+    }
+    await expect.poll(() => running).toBe(0)
+    expect(count).toBeGreaterThan(before)
+    expect([most, count < before + 5]).toEqual([1, true])
+    await page.unroute(questions)
   })
 
   it('Machines: shows what was shipped, without a way to retire for a viewer', async () => {

@@ -20,8 +20,11 @@ import {
 } from '../../src/fleet/policy/publication.js'
 import { planned, published } from '../../src/fleet/policy/rollout.js'
 import { tufModels } from '../../src/fleet/policy/tuf.js'
-import { type Fleet, ORG, ROOT } from './fleet-scene.js'
+import { type Fleet, joined, ORG, ROOT } from './fleet-scene.js'
 import { run } from './postgres.js'
+
+/** For benches, which load this file by itself: machines of another copy would have another key. */
+export { joined, ROOT }
 
 /** A bundle of these files. */
 export function madeBundle(files: Readonly<Record<string, string>>): Bundle {

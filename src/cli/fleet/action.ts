@@ -5,13 +5,10 @@ import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { callerEnv } from '../../files/caller.js'
 import { fleetPlace } from '../../files/fleet-places.js'
 import { type Database, openDatabase } from '../../fleet/database/connection.js'
-import {
-  type GatewayClient,
-  Refusal as GatewayRefusal,
-  Unreachable,
-} from '../../fleet/machine/gateway-client.js'
+import { type GatewayClient, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf } from '../../fleet/machine/joining.js'
 import { type Member, readMember } from '../../fleet/machine/membership.js'
+import { GatewayRefusal } from '../../fleet/refusal.js'
 import type { Options } from '../command.js'
 import type { Output } from '../output.js'
 import { optionOf } from '../print/next-command.js'

@@ -10,14 +10,18 @@ import { again, type Given } from './action.js'
 import { questionsAt, withPerson } from './person-client.js'
 
 export async function run(given: Given): Promise<number> {
-  const { questions, hidden } = await withPerson(given.options, (client) => questionsAt(client))
-  return given.output.result({ questions, hidden }, (paint) =>
-    questions.length + hidden === 0
+  const found = await withPerson(given.options, (client) => questionsAt(client))
+  const { questions, hidden, unusable } = found
+  return given.output.result({ ...found }, (paint) =>
+    questions.length + hidden + unusable.length === 0
       ? ['no machine asks anything']
       : [
           ...questions.flatMap(questionLines),
           ...(hidden > 0 ? [`${hidden} more: too many or too long for one list`] : []),
-          ...nextLines([again(`carabiner fleet answer ${questions[0]?.id ?? 'ID'} allow`, given)], paint),
+          ...unusable.map((why) => paint.yellow(visible(why))),
+          ...(questions.length + hidden === 0
+            ? []
+            : nextLines([again(`carabiner fleet answer ${questions[0]?.id ?? 'ID'} allow`, given)], paint)),
         ],
   )
 }

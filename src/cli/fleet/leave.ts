@@ -29,7 +29,7 @@ export async function run({ options, output }: Given): Promise<number> {
   const document = {
     ...{ left: url, unshipped: unshipped ?? null },
     ...(untold !== undefined && { untold }),
-    ...(timer?.status === 'failed' && { timer }),
+    ...(timer && { timer }),
   }
   return output.result(document, (paint) => [
     `this machine is no longer in the fleet at ${url}`,

@@ -9,7 +9,7 @@ import { bundleFolder, readInForce } from '../../files/fleet/policy.js'
 import { policyPlace } from '../../files/fleet-places.js'
 import { userHome } from '../../files/homes.js'
 import { readPlain } from '../../files/plain-file.js'
-import { type GatewayClient, Refusal, Unavailable, Unreachable } from '../../fleet/machine/gateway-client.js'
+import { type GatewayClient, Unavailable, Unreachable } from '../../fleet/machine/gateway-client.js'
 import type { Member } from '../../fleet/machine/membership.js'
 import {
   type AgentReport,
@@ -17,6 +17,7 @@ import {
   LONGEST_USER,
   type MachineReport,
 } from '../../fleet/machine-report.js'
+import { GatewayRefusal } from '../../fleet/refusal.js'
 import { userFolder } from '../../hosts/setup.js'
 import type { Output } from '../output.js'
 import { userName } from '../person.js'
@@ -34,7 +35,7 @@ export async function sendReport(client: GatewayClient, member: Member, output: 
     await client.ask('report', { body: await ownReport(member) })
   } catch (error) {
     if (error instanceof Unreachable && !(error instanceof Unavailable)) throw error
-    if (error instanceof Refusal && error.code === 'UNKNOWN_ROUTE') return
+    if (error instanceof GatewayRefusal && error.code === 'UNKNOWN_ROUTE') return
     await output.complain([
       `carabiner: this machine could not report what it enforces: ${visible(textOf(error))}`,
     ])

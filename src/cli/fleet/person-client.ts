@@ -4,7 +4,7 @@ import { textOf } from '../../core/base/errors.js'
 import type { KeyPair } from '../../files/ed25519.js'
 import { readMembership } from '../../files/fleet/marker.js'
 import { GatewayClient } from '../../fleet/machine/gateway-client.js'
-import type { QuestionsAnswer } from '../../fleet/protocol.js'
+import type { FleetQuestion, QuestionsAnswer } from '../../fleet/protocol.js'
 import { readPending } from '../../store/approvals/stored-question.js'
 import { Refusal, usage } from '../refusal.js'
 import { asked, type Given } from './action.js'
@@ -33,18 +33,27 @@ function gatewayOf({ gateway, ca }: Given['options']): { readonly url: string; r
   throw usage('Which gateway? This machine is in no fleet: give --gateway URL')
 }
 
-/** The open questions, or the one with this id. Throws if one of them shows another call than the one that would be signed. */
-export async function questionsAt(client: GatewayClient, id?: string): Promise<QuestionsAnswer> {
+export interface ReadQuestions extends QuestionsAnswer {
+  /** Why others that the gateway sent cannot be used. */
+  readonly unusable: readonly string[]
+}
+
+/** The open questions, or the one with this id, which must be usable: it must show the call that would be signed. */
+export async function questionsAt(client: GatewayClient, id?: string): Promise<ReadQuestions> {
   const query = id === undefined ? '' : `id=${encodeURIComponent(id)}`
   const { questions, hidden } = await client.ask<QuestionsAnswer>('questions', { query })
+  const read = questions.map(readQuestion)
+  const unusable = read.filter((one) => typeof one === 'string')
+  if (id !== undefined && unusable[0] !== undefined) throw new Refusal('FLEET_UNUSABLE', unusable[0])
+  return { questions: read.filter((one) => typeof one !== 'string'), hidden, unusable }
+}
+
+function readQuestion(one: FleetQuestion): FleetQuestion | string {
   try {
-    const read = questions.map((one) => {
-      const pending = readPending(one.pending, `the question ${one.id}`)
-      if (pending.id !== one.id) throw new Error(`the question ${one.id} is another one, ${pending.id}`)
-      return { ...one, pending }
-    })
-    return { questions: read, hidden }
+    const pending = readPending(one.pending, 'the question')
+    if (pending.id === one.id) return { ...one, pending }
+    throw new Error(`is another one, ${pending.id}`)
   } catch (error) {
-    throw new Refusal('FLEET_UNUSABLE', `The gateway sent a question that cannot be used: ${textOf(error)}`)
+    return `The question ${one.id} that the gateway sent ${textOf(error)}`
   }
 }

@@ -16,10 +16,14 @@ import { realOf } from '../../files/within.js'
 const RUNNING = '/run/systemd/system'
 const SERVICE = 'carabiner-fleet.service'
 
-export type TimerState =
-  | { readonly status: 'on' }
-  /** `next`: what root has to type. */
-  | { readonly status: 'manual' | 'failed'; readonly why: string; readonly next: string }
+/** `next`: what root has to type. */
+interface Undone<Status> {
+  readonly status: Status
+  readonly why: string
+  readonly next: string
+}
+
+export type TimerState = { readonly status: 'on' } | Undone<'manual' | 'failed'>
 
 /** Never throws: a machine without the timer is in the fleet all the same. */
 export function addTimer(): TimerState {
@@ -51,7 +55,7 @@ export function addTimer(): TimerState {
 }
 
 /** Also ends what runs now, which could bring back what is removed next. Undefined if there was none. Never throws. */
-export function removeTimer(): TimerState | undefined {
+export function removeTimer(): { readonly status: 'removed' } | Undone<'failed'> | undefined {
   const paths = [TIMER, SERVICE].map((name) => join(UNITS, name))
   if (!paths.some(isThere)) return undefined
   const next = `sudo systemctl disable --now ${TIMER}; sudo rm -f ${paths.join(' ')}; sudo systemctl daemon-reload`
@@ -64,7 +68,7 @@ export function removeTimer(): TimerState | undefined {
     return { status: 'failed', why: textOf(error), next }
   }
   const why = disabling ?? stopping ?? (isRunning ? failureOf(['daemon-reload']) : undefined)
-  return why === undefined ? { status: 'on' } : { status: 'failed', why, next }
+  return why === undefined ? { status: 'removed' } : { status: 'failed', why, next }
 }
 
 // ---- units ----------------------------------------------------------------------------------------------------

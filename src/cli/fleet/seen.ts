@@ -10,10 +10,11 @@ import { type People, peopleIn, type SignedPeople, signed } from '../../files/fl
 import { makePrivate } from '../../files/folder.js'
 import { dataHome } from '../../files/homes.js'
 import { placeWhole, readIfThere } from '../../files/plain-file.js'
-import { readAccepted, writeAccepted } from '../../fleet/machine/policy-files.js'
+import { acceptedPath, readAccepted, writeAccepted } from '../../fleet/machine/policy-files.js'
 import type { Accepted } from '../../fleet/policy/checked-policy.js'
 import type { Output } from '../output.js'
 import { shortPath } from '../print/lines.js'
+import { Refusal } from '../refusal.js'
 
 const MOST_BYTES = 1024 * 1024
 
@@ -25,16 +26,30 @@ export function seenFolder(rootKey: Buffer): string {
 const peoplePath = (rootKey: Buffer): string => join(seenFolder(rootKey), 'people.json')
 const encoded = (rootKey: Buffer): string => rootKey.toString('base64url')
 
-/** Undefined if there is none that the key of the fleet signed. */
+/** Undefined if this user has seen none. Throws if what was kept is damaged: then nobody knows what was there. */
 export function seenPeople(rootKey: Buffer): (SignedPeople & Pick<People, 'version'>) | undefined {
-  const read = readIfThere(peoplePath(rootKey), MOST_BYTES)
-  if (!read || 'problem' in read) return undefined
+  const path = peoplePath(rootKey)
+  const read = readIfThere(path, MOST_BYTES)
+  if (!read) return undefined
+  if ('problem' in read) throw damaged(path, read.problem)
   try {
     const list = signed(JSON.parse(read.text), 'the file')
     return { ...list, version: peopleIn(list, rootKey).version }
-  } catch {
-    return undefined
+  } catch (error) {
+    throw damaged(path, textOf(error))
   }
+}
+
+/** Nobody would notice what was removed from the database, so nothing is signed on top of it. */
+function damaged(path: string, why: string): Refusal {
+  const file = shortPath(path)
+  return new Refusal(
+    'FLEET_UNUSABLE',
+    `What you have seen of the fleet is kept in ${file}, which cannot be relied on: ${why}`,
+    {
+      hint: `It shows whether somebody removed what is newest in the database. Bring it back from a backup. If there is none, check with another administrator or with a checkpoint that nothing is missing, then remove ${file}.`,
+    },
+  )
 }
 
 export async function rememberPeople(
@@ -50,9 +65,12 @@ export async function rememberPeople(
   })
 }
 
-/** The policy, as a machine keeps what it has accepted. */
+/** The policy, as a machine keeps what it has accepted. Throws if it is damaged. */
 export function seenPolicy(rootKey: Buffer): Accepted {
-  return readAccepted(seenFolder(rootKey), encoded(rootKey))
+  const folder = seenFolder(rootKey)
+  return readAccepted(folder, encoded(rootKey), (why) => {
+    throw damaged(acceptedPath(folder), why)
+  })
 }
 
 export async function rememberPolicy(output: Output, rootKey: Buffer, accepted: Accepted): Promise<void> {

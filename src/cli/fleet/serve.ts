@@ -61,7 +61,7 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
     const machines = gateway({ database, bells, onTrouble: tell })
     const page = origin === undefined ? undefined : await pageAt(origin, { database, org, tell })
     if (page) bells.onChanged(() => page.changed())
-    const server = await opened(host, port, tls, page ? beside(machines, page) : machines)
+    const server = await listenAt(host, port, tls, page ? beside(machines, page) : machines)
     bells.onAsked(() => webhook?.look())
     webhook?.look()
     const [row] = await database.rows<{ org: number }>('select fleet.own_org() as org')
@@ -102,12 +102,12 @@ const READS_SESSIONS = `has_table_privilege('fleet.page_session', 'select')`
 
 /** Throws unless the condition holds for this user of the database. */
 async function checkMay(database: Database, condition: string, what: string, role: string): Promise<void> {
-  const [row] = await database.rows<{ user: string; may: boolean }>(
-    `select current_user as "user", ${condition} as may`,
+  const [row] = await database.rows<{ user: string; quoted: string; may: boolean }>(
+    `select current_user as "user", quote_ident(current_user) as quoted, ${condition} as may`,
   )
   if (row?.may) return
   throw new Refusal('FLEET_DATABASE', `The user ${row?.user} of the database may not ${what}`, {
-    hint: `Let the owner of the database type in psql: grant ${role} to ${row?.user}`,
+    hint: `Let the owner of the database type in psql: grant ${role} to ${row?.quoted}`,
   })
 }
 
@@ -153,7 +153,7 @@ function webhookOf(
   throw usage(`Set ${SECRET_VARIABLE}: it signs what the webhook is sent`)
 }
 
-async function opened(
+async function listenAt(
   host: string,
   port: number,
   tls: { cert: string; key: string } | undefined,

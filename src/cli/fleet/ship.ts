@@ -5,7 +5,7 @@ import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import type { SignedPeople } from '../../files/fleet/people.js'
 import { dataHome, stateHome } from '../../files/homes.js'
-import { Refusal, Unavailable, Unreachable } from '../../fleet/machine/gateway-client.js'
+import { Unavailable, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf } from '../../fleet/machine/joining.js'
 import type { LogBreak } from '../../fleet/machine/log-shipping.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
@@ -13,6 +13,7 @@ import { fetchPolicy, mayFetchPolicy } from '../../fleet/machine/policy.js'
 import { noteFetched } from '../../fleet/machine/policy-files.js'
 import { type LogFailure, type ShipReport, ship } from '../../fleet/machine/shipper.js'
 import type { Break } from '../../fleet/protocol.js'
+import { GatewayRefusal } from '../../fleet/refusal.js'
 import { beginWatching, isAnybodyWatching } from '../../store/approvals/waiting.js'
 import { Interruption } from '../interruption.js'
 import type { Output } from '../output.js'
@@ -93,7 +94,7 @@ function prepared(output: Output) {
       await work()
       return true
     } catch (error) {
-      if (error instanceof Unreachable || error instanceof Refusal) throw error
+      if (error instanceof Unreachable || error instanceof GatewayRefusal) throw error
       await output.complain([`carabiner: ${visible(textOf(error))}`])
       return false
     }
@@ -106,11 +107,11 @@ function prepared(output: Output) {
         await fetchPolicy(client, member)
       } catch (error) {
         // An older gateway has no policy.
-        if (error instanceof Refusal && error.code === 'UNKNOWN_ROUTE') {
+        if (error instanceof GatewayRefusal && error.code === 'UNKNOWN_ROUTE') {
           if (member.place.binding) noteFetched(member.place.policy)
           return
         }
-        const isOnlyThis = error instanceof Refusal || error instanceof Unavailable
+        const isOnlyThis = error instanceof GatewayRefusal || error instanceof Unavailable
         throw isOnlyThis ? new Error(`the policy was not fetched: ${textOf(error)}`) : error
       }
     })

@@ -23,7 +23,7 @@ const LONGEST = 100_000
 const SPECIAL = /[\s$`*?[\]{}~;&|<>()#!\\'"]/
 
 /** The words and operators of a command line, each as the shell takes it. As it is if a quote is not closed. */
-export function canonicalCommand(text: string): readonly string[] {
+function canonicalCommand(text: string): readonly string[] {
   if (text.length > LONGEST) return [text]
   const parts: string[] = []
   let word: string | undefined

@@ -186,13 +186,13 @@ export function heldPeople(place: FleetPlace, rootKey: string, dataDir?: string)
 }
 
 /** Where a list may be on this machine. */
-export function peoplePaths(place: FleetPlace, dataDir?: string): readonly string[] {
+function peoplePaths(place: FleetPlace, dataDir?: string): readonly string[] {
   return [...new Set([userPlace(dataDir).people, place.people])]
 }
 
 // ---- fields ---------------------------------------------------------------------------------------------------
 
-export const personKey: Reader<PersonKey> = (value, where) => {
+const personKey: Reader<PersonKey> = (value, where) => {
   const fields = fieldsOf(value, where)
   const kind = oneOf('passkey', 'ed25519')(fields.kind, `${where}.kind`)
   const publicKey = encoded(fields.publicKey, `${where}.publicKey`)

@@ -113,7 +113,7 @@ export function hasTrusted({ trust }: Pick<InForce, 'trust'>): boolean {
 }
 
 /** What to do about a policy that cannot be used. */
-export const FETCH_AGAIN = 'carabiner fleet policy fetch gets it again'
+const FETCH_AGAIN = 'carabiner fleet policy fetch gets it again'
 
 export function inForceText(value: InForce): string {
   return `${JSON.stringify({ format: FIRST_FORMAT, ...value }, null, 2)}\n`

@@ -38,7 +38,7 @@ export interface Checkpoint {
 
 const NONE = '0'.repeat(64)
 
-export function leafText({ machine, log, epoch, base, head }: Leaf): string {
+function leafText({ machine, log, epoch, base, head }: Leaf): string {
   return `${machine} ${log} ${epoch} ${base.seq}:${base.hash} ${head.seq}:${head.hash}`
 }
 

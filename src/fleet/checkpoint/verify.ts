@@ -240,7 +240,9 @@ function* rowProblems(row: FleetRecord, before: Link): Generator<string> {
   const { seq } = row
   const line = Buffer.from(row.line)
   const mark = markOf(line)
-  if (seq !== before.seq + 1) yield `records ${before.seq + 1} to ${seq - 1} are missing`
+  const first = before.seq + 1
+  if (seq !== first)
+    yield seq === first + 1 ? `record ${first} is missing` : `records ${first} to ${seq - 1} are missing`
   if (!mark || !isIntact(line, mark) || mark.seq !== seq || mark.hash !== row.hash) {
     yield `record ${seq} was changed`
     return

@@ -2,7 +2,7 @@
 // the organisation: row-level security does not hold the owner of the tables back, and ids are only unique within one.
 
 import type { Signature } from '../../store/approvals.js'
-import type { RejectedAnswer } from '../protocol.js'
+import type { AskAnswer, RejectedAnswer } from '../protocol.js'
 import type { Database } from './connection.js'
 
 /** Wakes the gateways. The rows are the truth: whoever missed it looks again after a while. */
@@ -92,10 +92,10 @@ export async function addQuestion(
   database: Database,
   machine: string,
   { id, body, people, expires }: Asked,
-): Promise<'asked' | 'known' | 'taken'> {
-  const [row] = await database.prepared<{ ask: 'asked' | 'known' | 'taken' }>(
+): Promise<AskAnswer['status']> {
+  const [row] = await database.prepared<{ ask: AskAnswer['status'] }>(
     `select case when (select count(*) from fleet.question q where q.machine = $1 and ${OPEN}) >= ${MOST_OPEN}
-        then 'taken' else fleet.ask($1, $2, $3, $4, least($5, now() + interval '${LONGEST_OPEN}')) end as ask`,
+        then 'full' else fleet.ask($1, $2, $3, $4, least($5, now() + interval '${LONGEST_OPEN}')) end as ask`,
     [machine, id, body, people, expires],
   )
   if (row?.ask === 'asked') wake(database, `asked ${id}`)

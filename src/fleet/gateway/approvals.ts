@@ -26,15 +26,14 @@ import {
   isStorable,
   MOST_WAIT_S,
   QUESTION_ID,
-  type QuestionsAnswer,
   type RejectedAnswer,
   SETTLED,
   type SettleRequest,
   type SyncAnswer,
   type SyncRequest,
 } from '../protocol.js'
+import { GatewayRefusal } from '../refusal.js'
 import type { Bells } from './bells.js'
-import { GatewayRefusal } from './refusal.js'
 import { type GatewayRequest, type Handler, read, readJson } from './request.js'
 
 /** The people on the newest list. Nobody if there is none, or if somebody tampered with it. Throws if it is over. */
@@ -183,8 +182,8 @@ export const settleQuestions: Handler = async (request) => {
 
 // ---- people ---------------------------------------------------------------------------------------------------
 
-/** With an id, only that question, however long it is. */
-export const questions: Handler = async ({ database, query }): Promise<QuestionsAnswer> => {
+/** With an id, only that question, however long it is. A QuestionsAnswer, unless what the database has is damaged. */
+export const questions: Handler = async ({ database, query }) => {
   const id = query.get('id')
   const one = id !== null && QUESTION_ID.test(id) ? await questionOf(database, id) : undefined
   const { rows, hidden } = id === null ? await openQuestions(database) : { rows: one ? [one] : [], hidden: 0 }
@@ -193,8 +192,17 @@ export const questions: Handler = async ({ database, query }): Promise<Questions
     questions: rows.map(({ id, machine, name, body, people, allowed, rejected }) => ({
       ...{ id, machine, name, people, allowed },
       ...(rejected !== null && { rejected }),
-      pending: JSON.parse(body) as Pending,
+      pending: sent(body),
     })),
+  }
+}
+
+/** One that is damaged must not hide the others: whoever asks reads each, and tells of it. */
+function sent(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return null
   }
 }
 

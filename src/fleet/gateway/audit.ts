@@ -15,7 +15,7 @@ import {
   LOG_ID,
   MOST_HEADS,
 } from '../protocol.js'
-import { GatewayRefusal } from './refusal.js'
+import { GatewayRefusal } from '../refusal.js'
 import { type GatewayRequest, type Handler, read } from './request.js'
 
 const logId: Reader<string> = (value, where) => {

@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { textOf } from '../../core/base/errors.js'
 import { type Database, isDataException } from '../database/connection.js'
 import { ROUTES, type Route, type RouteName } from '../protocol.js'
+import { GatewayRefusal } from '../refusal.js'
 import { type Asked, CLOCK_MS, type Claim, claimIn, isSigned, SIGNATURE_HEADER } from '../signed-request.js'
 import { answer, ask, peopleOf, personWith, questions, settleQuestions, sync } from './approvals.js'
 import { append, evidence, heads } from './audit.js'
@@ -12,7 +13,6 @@ import { Bundles } from './bundles.js'
 import { count } from './counters.js'
 import { join, leave, people, report, self } from './membership.js'
 import { bundle, policy } from './policy.js'
-import { GatewayRefusal } from './refusal.js'
 import type { GatewayRequest, Handler } from './request.js'
 
 /** What the gateway does for each route. */

@@ -13,7 +13,7 @@ import {
   type MachineAnswer,
   type PeopleAnswer,
 } from '../protocol.js'
-import { GatewayRefusal } from './refusal.js'
+import { GatewayRefusal } from '../refusal.js'
 import { type Handler, read } from './request.js'
 
 const joinRequest: Reader<JoinRequest> = (value, where) => {

@@ -6,7 +6,7 @@ import { newestPolicy, policyAfter } from '../database/policy.js'
 import type { PolicyRow } from '../policy/metadata.js'
 import { type MachineName, ringOf, rolloutIn } from '../policy/rollout.js'
 import type { BundleAnswer, PolicyAnswer, PolicyRequest } from '../protocol.js'
-import { GatewayRefusal } from './refusal.js'
+import { GatewayRefusal } from '../refusal.js'
 import { type Handler, read } from './request.js'
 
 const policyRequest: Reader<PolicyRequest> = (value, where) => {

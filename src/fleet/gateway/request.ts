@@ -6,9 +6,9 @@ import type { Reader } from '../../files/fields.js'
 import type { Person } from '../../files/fleet/people.js'
 import type { Database } from '../database/connection.js'
 import { isStorable } from '../protocol.js'
+import { GatewayRefusal } from '../refusal.js'
 import type { Bells } from './bells.js'
 import type { Bundles } from './bundles.js'
-import { GatewayRefusal } from './refusal.js'
 
 export interface GatewayRequest {
   readonly database: Database

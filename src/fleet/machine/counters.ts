@@ -58,8 +58,8 @@ async function askedTwice<T>(ask: () => Promise<T>, signal: AbortSignal): Promis
   try {
     return await ask()
   } catch (error) {
-    const { Refusal } = await import('./gateway-client.js')
-    if (signal.aborted || error instanceof Refusal) throw error
+    const { GatewayRefusal } = await import('../refusal.js')
+    if (signal.aborted || error instanceof GatewayRefusal) throw error
     return ask()
   }
 }

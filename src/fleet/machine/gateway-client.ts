@@ -5,6 +5,7 @@ import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { REFUSED, type RefusedCode, ROUTES, type RouteName } from '../protocol.js'
+import { GatewayRefusal } from '../refusal.js'
 import { type Sender, SIGNATURE_HEADER, signedHeader } from '../signed-request.js'
 
 export interface GatewayClientOptions {
@@ -14,19 +15,6 @@ export interface GatewayClientOptions {
   readonly sender?: Sender
   /** Milliseconds since 1970. Default: the clock of this machine. */
   readonly now?: () => number
-}
-
-/** The gateway was reached, and refused. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal'
-  readonly code: RefusedCode
-  readonly time: number | undefined
-
-  constructor(code: RefusedCode, message: string, time?: number) {
-    super(message)
-    this.code = code
-    this.time = time
-  }
 }
 
 /** The gateway was not reached, or cannot answer now: later it may. */
@@ -74,7 +62,7 @@ export class GatewayClient {
       : new Agent(keep)
   }
 
-  /** Throws Unreachable or Refusal. `query` is added to the path; a body that is no Buffer is sent as JSON. */
+  /** Throws Unreachable or GatewayRefusal. `query` is added to the path; a body that is no Buffer is sent as JSON. */
   async ask<T>(
     name: RouteName,
     { query = '', body, signal }: { query?: string; body?: Buffer | object; signal?: AbortSignal } = {},
@@ -85,7 +73,7 @@ export class GatewayClient {
       return await this.#ask<T>(name, query, bytes, signal)
     } catch (error) {
       // Our clock is wrong. The gateway, which TLS has shown to be ours, says the time.
-      if (!(error instanceof Refusal) || error.time === undefined) throw error
+      if (!(error instanceof GatewayRefusal) || error.time === undefined) throw error
       this.#aheadMs = correction(error.time, this.#now())
       return this.#ask<T>(name, query, bytes, signal)
     }
@@ -147,7 +135,7 @@ export class GatewayClient {
 function correction(theirs: number, ours: number): number {
   const ahead = theirs - ours
   if (Math.abs(ahead) <= MOST_OFF_MS) return ahead
-  throw new Refusal(
+  throw new GatewayRefusal(
     'CLOCK',
     `the clocks of this machine and of its gateway differ by more than ${MOST_OFF_MS / 60_000} minutes; set the one that is wrong`,
   )
@@ -185,5 +173,5 @@ function refusalOf(document: unknown, status: number): Error {
   if (typeof code !== 'string' || !Object.hasOwn(REFUSED, code))
     return new Unreachable(`the answer (status ${status}) is not one of a gateway; check its address`)
   if (code === 'UNAVAILABLE') return new Unavailable(String(message))
-  return new Refusal(code as RefusedCode, String(message), typeof time === 'number' ? time : undefined)
+  return new GatewayRefusal(code as RefusedCode, String(message), typeof time === 'number' ? time : undefined)
 }

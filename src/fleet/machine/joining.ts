@@ -6,7 +6,8 @@ import type { FleetPlace } from '../../files/fleet-places.js'
 import { discard } from '../../files/folder.js'
 import type { JoinToken } from '../join-token.js'
 import { type JoinAnswer, type JoinRequest, joinText } from '../protocol.js'
-import { GatewayClient, Refusal } from './gateway-client.js'
+import { GatewayRefusal } from '../refusal.js'
+import { GatewayClient } from './gateway-client.js'
 import { keyAt, type Member, writeKey, writeMembership } from './membership.js'
 import { readAccepted } from './policy-files.js'
 
@@ -31,7 +32,7 @@ export async function joinFleet({ url, token, name, ca, place, group }: JoinOpti
     writeKey(key, place, group)
     const asked = () => client.ask<JoinAnswer>('join', { body: requestOf(token, name, key) })
     const { machine } = await asked().catch((error: unknown) => {
-      if (!(error instanceof Refusal) || error.code !== 'KEY_USED') throw error
+      if (!(error instanceof GatewayRefusal) || error.code !== 'KEY_USED') throw error
       key = newKeyPair()
       writeKey(key, place, group)
       return asked()

@@ -17,7 +17,8 @@ import {
   type SettleRequest,
   type SyncAnswer,
 } from '../protocol.js'
-import { type GatewayClient, Refusal, Unavailable, Unreachable } from './gateway-client.js'
+import { GatewayRefusal } from '../refusal.js'
+import { type GatewayClient, Unavailable, Unreachable } from './gateway-client.js'
 
 export interface MirrorOptions {
   readonly client: GatewayClient
@@ -125,7 +126,7 @@ export class Mirror {
         for (const { id } of shown) if (!answer.missing.includes(id)) this.#there.add(id)
         return { answer, settled }
       } catch (error) {
-        if (!(error instanceof Refusal) || error.code !== 'TOO_LARGE') throw error
+        if (!(error instanceof GatewayRefusal) || error.code !== 'TOO_LARGE') throw error
         if (share <= SMALLEST_SHARE) throw new Unavailable(error.message, { cause: error })
         this.#share = share / 2
       }
@@ -191,9 +192,9 @@ export class Mirror {
       // Another process of this machine has just sent it. If it is missing again, the gateway holds it for settled.
       const isSent = status === 'asked' || (status === 'known' && !this.#known.has(pending.id))
       if (status === 'known') this.#known.add(pending.id)
-      if (!isSent) this.#refuse(pending)
+      if (!isSent) this.#refuse(pending, status === 'full' ? ': this machine has too many open' : '')
     } catch (error) {
-      if (!(error instanceof Refusal) || !OF_QUESTION.includes(error.code)) throw error
+      if (!(error instanceof GatewayRefusal) || !OF_QUESTION.includes(error.code)) throw error
       this.#refuse(pending, `: ${error.message}`)
     }
   }

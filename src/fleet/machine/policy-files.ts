@@ -3,6 +3,7 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sha256 } from '../../core/base/digest.js'
+import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
 import { timestamp } from '../../core/base/time.js'
 import { fieldsOf } from '../../files/fields.js'
@@ -68,23 +69,39 @@ function write(path: string, content: string | Buffer, mode: number): void {
 
 const MOST_METADATA_BYTES = 16 * 1024 * 1024
 
-const acceptedPath = (folder: string): string => join(metadataFolder(folder), 'accepted.json')
+export const acceptedPath = (folder: string): string => join(metadataFolder(folder), 'accepted.json')
 
-/** Empty if there is none of the fleet with this first key that can be read. */
-export function readAccepted(folder: string, rootKey: string): Accepted {
+/** What there is of the fleet with this first key, and can be read. `onDamage` is told why anything else does not count. */
+export function readAccepted(
+  folder: string,
+  rootKey: string,
+  onDamage: (why: string) => void = () => {},
+): Accepted {
   const read = readIfThere(acceptedPath(folder), MOST_METADATA_BYTES)
-  if (!read || 'problem' in read) return {}
-  try {
-    const fields = fieldsOf(JSON.parse(read.text), 'the file')
-    if (fields.rootKey !== rootKey) return {}
-    return Object.fromEntries(
-      POLICY_ROLES.flatMap((role) => {
-        const content = fields[role]
-        return typeof content === 'string' && signedPart(content) ? [[role, content]] : []
-      }),
-    )
-  } catch {
+  if (!read) return {}
+  const fields = 'problem' in read ? read.problem : fieldsOfFleet(read.text, rootKey)
+  if (typeof fields === 'string') {
+    onDamage(fields)
     return {}
+  }
+  return Object.fromEntries(
+    POLICY_ROLES.flatMap((role) => {
+      const content = fields[role]
+      if (typeof content === 'string' && signedPart(content)) return [[role, content]]
+      // The root is accepted first.
+      if (content !== undefined || role === 'root') onDamage(`has no valid ${role}.json`)
+      return []
+    }),
+  )
+}
+
+/** Or why they do not count. */
+function fieldsOfFleet(text: string, rootKey: string): ReturnType<typeof fieldsOf> | string {
+  try {
+    const fields = fieldsOf(JSON.parse(text), 'the file')
+    return fields.rootKey === rootKey ? fields : 'is of another fleet'
+  } catch (error) {
+    return textOf(error)
   }
 }
 

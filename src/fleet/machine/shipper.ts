@@ -7,7 +7,8 @@ import { Mutex } from '../../files/mutex.js'
 import { START } from '../../store/audit/chain.js'
 import { readShipped } from '../../store/audit/shipped.js'
 import type { ChainHead, EvidenceAnswer, EvidenceRequest } from '../protocol.js'
-import { type GatewayClient, Refusal, Unavailable, Unreachable } from './gateway-client.js'
+import { GatewayRefusal } from '../refusal.js'
+import { type GatewayClient, Unavailable, Unreachable } from './gateway-client.js'
 import { headsOf, logFolders, logId } from './log-folders.js'
 import { type LogBreak, LogShipping } from './log-shipping.js'
 
@@ -43,7 +44,7 @@ const shipping = new Set<string>()
 
 /**
  * Ships what the gateway does not have. One process at a time does so: two of them would take each other's new chains for
- * a stranger's. Throws Unreachable or Refusal if the gateway takes nothing; what was acknowledged until then stays so.
+ * a stranger's. Throws Unreachable or GatewayRefusal if the gateway takes nothing; what was acknowledged until then stays so.
  */
 export async function ship(options: ShipOptions): Promise<ShipReport> {
   const { dataDir } = options
@@ -96,7 +97,7 @@ async function shipped(options: ShipOptions): Promise<ShipReport> {
 
 /** Whether the other logs would fail, too. */
 function isForAll(error: unknown): boolean {
-  if (error instanceof Refusal) return ['UNKNOWN_MACHINE', 'UNSIGNED', 'CLOCK'].includes(error.code)
+  if (error instanceof GatewayRefusal) return ['UNKNOWN_MACHINE', 'UNSIGNED', 'CLOCK'].includes(error.code)
   return error instanceof Unreachable && !(error instanceof Unavailable)
 }
 

@@ -158,9 +158,10 @@ function newestRoot(
 ): Metadata<Root> {
   const roots = rows.filter(({ role }) => role === 'root').sort((a, b) => a.version - b.version)
   if (accepted.root === undefined) {
-    const { content = '' } = roots.find(({ version }) => version === 1) ?? {}
-    checkFirstRoot(models, content, rootKey)
-    accepted.root = content
+    const first = roots.find(({ version }) => version === 1)
+    if (!first) throw new Error('version 1 of root.json is missing')
+    checkFirstRoot(models, first.content, rootKey)
+    accepted.root = first.content
   }
   let root = metadataIn(models, 'root', accepted.root)
   for (const { content } of roots.filter(({ version }) => version > root.signed.version)) {

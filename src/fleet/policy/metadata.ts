@@ -2,6 +2,7 @@
 
 import type { Metadata, Root, Snapshot, Targets, Timestamp } from '@tufjs/models'
 import { sha256 } from '../../core/base/digest.js'
+import { textOf } from '../../core/base/errors.js'
 import { type KeyPair, signatureOf } from '../../files/ed25519.js'
 import { bytesOf, keyIdOf, keyJson, type Signer, signersWith } from './signers.js'
 import type { Models } from './tuf.js'
@@ -39,17 +40,25 @@ export type Delegated = (typeof DELEGATED)[number]
 export const targetName = (role: Delegated): string => `${role}.json`
 export const bundleName = (digest: string): string => `${digest}.json`
 
-/** Throws unless the text is exactly what `signedText` makes, so that no byte of it is without meaning. */
+/** Throws, naming the file, unless the text is exactly what `signedText` makes: no byte of it is without meaning. */
 export function metadataIn<R extends PolicyRole>(
   models: Models,
   role: R,
   content: string,
 ): Metadata<SignedOf[R]> {
-  const metadata = parsed(models, role, JSON.parse(content))
+  const metadata = readable(models, role, content)
   const isOurs = Object.values(metadata.signatures).every(({ sig }) => /^[0-9a-f]{128}$/.test(sig))
   if (!isOurs || JSON.stringify(metadata.toJSON()) !== content)
     throw new Error(`${role}.json is not in the form that Carabiner writes`)
   return metadata
+}
+
+function readable<R extends PolicyRole>(models: Models, role: R, content: string): Metadata<SignedOf[R]> {
+  try {
+    return parsed(models, role, JSON.parse(content))
+  } catch (error) {
+    throw new Error(`${role}.json cannot be read: ${textOf(error)}`)
+  }
 }
 
 function parsed<R extends PolicyRole>({ Metadata }: Models, role: R, json: unknown): Metadata<SignedOf[R]> {

@@ -22,7 +22,7 @@ function ids(names: string): ReadonlySet<string> {
 }
 
 /** Every other rule is part of the deny-list. */
-export function rulesUnder(settings: PackSettings): readonly Rule[] {
+function rulesUnder(settings: PackSettings): readonly Rule[] {
   const { denyList, protectedBranches } = settings.bash
   const guards = guardsPaths(settings)
   return guardRules().flatMap((rule): readonly Rule[] => {

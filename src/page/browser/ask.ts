@@ -27,10 +27,15 @@ function sent(path: string, init?: RequestInit): Promise<Response> {
   return ended === undefined ? reached(fetch(path, init)) : Promise.reject(new Problem(ended))
 }
 
-export function ask<T>(path: string, query: Readonly<Record<string, string | number>> = {}): Promise<T> {
+/** Aborting it is the same as no answer. */
+export function ask<T>(
+  path: string,
+  query: Readonly<Record<string, string | number>> = {},
+  signal?: AbortSignal,
+): Promise<T> {
   const given = Object.entries(query).filter(([, value]) => value !== '')
   const text = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()
-  return answered(sent(text === '' ? path : `${path}?${text}`))
+  return answered(sent(text === '' ? path : `${path}?${text}`, signal && { signal }))
 }
 
 export function tell<T>(path: string, body: unknown = {}): Promise<T> {

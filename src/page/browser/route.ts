@@ -9,7 +9,7 @@ export interface Route {
   readonly query: URLSearchParams
 }
 
-export function routeNow(): Route {
+function routeNow(): Route {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const [screen = '', item = ''] = path.split('/')
   return {

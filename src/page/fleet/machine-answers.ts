@@ -10,6 +10,7 @@ import type { EvidenceView, MachinesView } from '../view/fleet.js'
 import type { ActDoneView, ChallengeView } from '../view/passkeys.js'
 import { type FleetAnswers, machineIn } from './asked.js'
 import type { Challenges } from './challenges.js'
+import { SharedAnswer } from './shared-answer.js'
 import type { Visitor } from './visitors.js'
 
 const MOST_MACHINES = 10_000
@@ -29,8 +30,9 @@ interface Row {
 }
 
 export function machineAnswers(database: Database, challenges: Challenges, origin: string): FleetAnswers {
+  const machines = new SharedAnswer(() => machinesView(database))
   return {
-    'GET api/machines': { role: 'viewer', answer: () => machinesView(database) },
+    'GET api/machines': { role: 'viewer', answer: () => machines.get() },
     'POST api/act/challenge': {
       role: 'admin',
       answer: async ({ body, visitor }): Promise<Omit<ChallengeView, 'option'>> => {
@@ -58,6 +60,7 @@ export function machineAnswers(database: Database, challenges: Challenges, origi
           'select fleet.retire_machine_as($1, $2) as "isDone"',
           [act.machine, visitor.name],
         )
+        machines.forget()
         if (!row?.isDone) throw new NotAnswered(409, 'This machine is not in the fleet any more')
         return { by: visible(visitor.name) }
       },
@@ -73,8 +76,8 @@ function actIn(body: unknown, { session }: Visitor) {
 }
 
 async function machinesView(database: Database): Promise<MachinesView> {
-  const rows = await database.rows<Row>(
-    `select m.machine, m.name, m.joined, m.seen, m.leaving, m.retired, m.retired_by, c.records, c.shipped, e.evidence
+  const rows = await database.rows<Row & { total: number }>(
+    `select (select count(*)::int from fleet.machine where org = fleet.own_org()) as total, m.machine, m.name, m.joined, m.seen, m.leaving, m.retired, m.retired_by, c.records, c.shipped, e.evidence
       from fleet.machine m
       left join lateral (select coalesce(sum(x.seq - x.base_seq), 0) as records,
           max((select r.received from fleet.record r where r.chain = x.chain and r.seq = x.seq)) as shipped
@@ -84,6 +87,7 @@ async function machinesView(database: Database): Promise<MachinesView> {
       where m.org = fleet.own_org() order by m.retired is not null, m.name limit ${MOST_MACHINES}`,
   )
   return {
+    more: (rows[0]?.total ?? 0) - rows.length,
     machines: rows.map((row) => ({
       id: row.machine,
       name: visible(row.name),

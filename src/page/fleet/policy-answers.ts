@@ -1,6 +1,7 @@
 // What the screen Policy asks: who gets which version, what machines enforce, what a shadow would have changed, and diffs.
 // Publishing is not for a page: the keys that sign stay with people.
 
+import { sha256 } from '../../core/base/digest.js'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import type { Database } from '../../fleet/database/connection.js'
@@ -11,8 +12,8 @@ import { bundleIn } from '../../fleet/policy/bundle.js'
 import { changesBetween } from '../../fleet/policy/bundle-changes.js'
 import { verified } from '../../fleet/policy/checked-policy.js'
 import type { PolicyRow } from '../../fleet/policy/metadata.js'
-import { type Ring, rolloutIn } from '../../fleet/policy/rollout.js'
-import { tufModels } from '../../fleet/policy/tuf.js'
+import { type Ring, type Rollout, rolloutIn } from '../../fleet/policy/rollout.js'
+import { type Models, tufModels } from '../../fleet/policy/tuf.js'
 import { deedText, type ShadowRow } from '../../fleet/shadow-table.js'
 import { NotAnswered } from '../answers.js'
 import { line } from '../shown-text.js'
@@ -26,6 +27,7 @@ import type {
   ShadowView,
 } from '../view/fleet.js'
 import type { FleetAnswers } from './asked.js'
+import { SharedAnswer } from './shared-answer.js'
 
 const SHADOW_DAYS = 30
 const MOST_SHADOWS = 200
@@ -34,23 +36,15 @@ const MOST_LOOKED_AT = 20_000
 
 /** `loadModels` rejects if the package that checks signatures is not here. */
 export function policyAnswers(database: Database, loadModels = tufModels): FleetAnswers {
-  let looking: Promise<ShadowsView> | undefined
+  const policy = new SharedAnswer(() => policyView(database, loadModels))
+  const shadows = new SharedAnswer(() => shadowsView(database))
   return {
-    'GET api/policy': { role: 'viewer', answer: () => policyView(database, loadModels) },
-    'GET api/policy/shadows': {
-      role: 'viewer',
-      // However many ask: one look at a time.
-      answer: () => {
-        looking ??= shadowsView(database).finally(() => {
-          looking = undefined
-        })
-        return looking
-      },
-    },
+    'GET api/policy': { role: 'viewer', answer: () => policy.get() },
+    'GET api/policy/shadows': { role: 'viewer', answer: () => shadows.get() },
     'GET api/policy/diff': {
       role: 'viewer',
       answer: async ({ query }): Promise<PolicyDiffView> => {
-        const versions = versionsIn(await policyAfter(database))
+        const { versions } = policyIn(await policyAfter(database))
         const [from, to] = await Promise.all(
           ['from', 'to'].map((name) => bundleOf(database, versions, query.get(name) ?? '')),
         )
@@ -63,18 +57,36 @@ export function policyAnswers(database: Database, loadModels = tufModels): Fleet
 
 async function policyView(database: Database, loadModels: typeof tufModels): Promise<PolicyView> {
   const [rows, status] = await Promise.all([policyAfter(database), fleetStatus(database)])
-  const versions = versionsIn(rows)
-  const rollout = rows.find(({ role }) => role === 'rollout')?.target
-  const doubt = await doubtOf(database, rows, loadModels)
+  const policy = policyIn(rows)
+  const { versions, rollout } = policy
+  const doubt = await doubtOf(database, rows, policy, loadModels)
   return {
     ok: status.ok,
     ...(doubt && { doubt }),
     versions: [...versions.values()].sort((a, b) => b - a),
-    groups: (rollout === undefined ? [] : rolloutIn(rollout)).map(({ name, rings }) => ({
+    groups: rollout.map(({ name, rings }) => ({
       name: visible(name),
       rings: rings.map((ring) => ringView(ring, versions)),
     })),
     machines: status.machines.map(stateView),
+  }
+}
+
+interface PolicyRead {
+  /** Of bundles, by digest. */
+  readonly versions: ReadonlyMap<string, number>
+  readonly rollout: Rollout
+  /** Why it cannot be read. Then it is empty. */
+  readonly problem?: string
+}
+
+/** Nothing is checked. */
+function policyIn(rows: readonly PolicyRow[]): PolicyRead {
+  try {
+    const target = rows.find(({ role }) => role === 'rollout')?.target
+    return { versions: versionsIn(rows), rollout: target === undefined ? [] : rolloutIn(target) }
+  } catch (error) {
+    return { versions: new Map(), rollout: [], problem: textOf(error) }
   }
 }
 
@@ -89,33 +101,66 @@ async function shadowsView(database: Database): Promise<ShadowsView> {
   }
 }
 
-/** Undefined if all of it is signed by keys that follow from the first key of the fleet, as the database names it. */
+/**
+ * Undefined if all of it is signed by keys that follow from the first key of the fleet, as the database names it, and the
+ * bundles of all rings are those that were published.
+ */
 async function doubtOf(
   database: Database,
   rows: readonly PolicyRow[],
+  policy: PolicyRead,
   loadModels: typeof tufModels,
 ): Promise<DoubtView | undefined> {
   if (rows.length === 0) return undefined
   const key = await firstRootKey(database)
   const models = await loadModels().catch(() => undefined)
-  if (!models)
-    return {
-      kind: 'unchecked',
-      why: 'could not be checked here: install @tufjs/models beside Carabiner',
-    }
+  const why =
+    (models && unsigned(models, rows, key)) ??
+    (policy.problem === undefined ? undefined : `The roll-out cannot be read: ${policy.problem}`) ??
+    (await changedBundle(database, policy))
+  if (why !== undefined) return { kind: 'wrong', why: line(why) }
+  if (models) return undefined
+  return {
+    kind: 'unchecked',
+    why: 'The signatures of this roll-out could not be checked here: install @tufjs/models beside Carabiner',
+  }
+}
+
+function unsigned(models: Models, rows: readonly PolicyRow[], key: Buffer): string | undefined {
   try {
     verified(models, rows, key)
     return undefined
   } catch (error) {
-    return { kind: 'wrong', why: line(`do not count: ${textOf(error)}`) }
+    return `The signatures of this roll-out do not count: ${textOf(error)}`
   }
 }
 
+/** Looked for in what machines would fetch. */
+async function changedBundle(
+  database: Database,
+  { versions, rollout }: PolicyRead,
+): Promise<string | undefined> {
+  const digests = rollout.flatMap(({ rings }) => rings.flatMap(({ enforced, shadow }) => [enforced, shadow]))
+  for (const digest of new Set(digests)) {
+    const text = digest === undefined ? undefined : await bundleText(database, digest)
+    if (digest !== undefined && (text === undefined || sha256(text) !== digest))
+      return changed(versions.get(digest), text)
+  }
+  return undefined
+}
+
+function changed(version: number | undefined, text: string | undefined): string {
+  const which = version === undefined ? 'A bundle' : `The bundle of version ${version}`
+  const how = text === undefined ? 'is missing' : 'is not the one that was published'
+  return `${which} in the database ${how}; machines refuse it`
+}
+
 async function bundleOf(database: Database, versions: ReadonlyMap<string, number>, version: string) {
-  const [digest] = [...versions].find(([, its]) => String(its) === version) ?? []
-  const text = digest && (await bundleText(database, digest))
-  if (!text) throw new NotAnswered(404, 'There is no such version')
-  return bundleIn(text)
+  const [digest, its] = [...versions].find((one) => String(one[1]) === version) ?? []
+  if (digest === undefined) throw new NotAnswered(404, 'There is no such version')
+  const text = await bundleText(database, digest)
+  if (text !== undefined && sha256(text) === digest) return bundleIn(text)
+  throw new NotAnswered(409, changed(its, text))
 }
 
 function ringView(

@@ -5,13 +5,15 @@ import { visible } from '../../core/base/text.js'
 import { denyOf, optionFor } from '../../core/verdict/approval.js'
 import {
   type GiveResult,
+  type OpenQuestions,
   openQuestions,
   type QuestionRow,
   questionOf,
 } from '../../fleet/database/approvals.js'
 import type { Database } from '../../fleet/database/connection.js'
 import { giveAnswer } from '../../fleet/gateway/approvals.js'
-import { GatewayRefusal } from '../../fleet/gateway/refusal.js'
+import { QUESTION_ID } from '../../fleet/protocol.js'
+import { GatewayRefusal } from '../../fleet/refusal.js'
 import { challengeOf, signerOf } from '../../store/approvals/signature.js'
 import { readPending } from '../../store/approvals/stored-question.js'
 import type { Pending } from '../../store/approvals.js'
@@ -33,10 +35,15 @@ export function questionAnswers(database: Database, challenges: Challenges, orig
   return {
     'GET api/questions': {
       role: 'viewer',
-      answer: async (): Promise<FleetQuestionsView> => {
-        const { rows, hidden } = await openQuestions(database)
-        const shown = rows.slice(0, MOST_SHOWN).map(viewOf)
-        const questions = shown.filter((one) => one !== undefined)
+      // With an id, also that one, if it still waits.
+      answer: async ({ query }): Promise<FleetQuestionsView> => {
+        const open = await openQuestions(database)
+        const { rows, hidden } = open
+        const shown = rows.slice(0, MOST_SHOWN)
+        const linked = await linkedIn(database, open, query.get('id') ?? '')
+        const questions = (linked && !shown.includes(linked) ? [linked, ...shown] : shown)
+          .map(viewOf)
+          .filter((one) => one !== undefined)
         return { questions, hidden: hidden + rows.length - questions.length }
       },
     },
@@ -77,6 +84,19 @@ export function questionAnswers(database: Database, challenges: Challenges, orig
       },
     },
   }
+}
+
+/** Of those that no list has, only a denied or used one looks open: whoever answers it learns that it is not. */
+async function linkedIn(
+  database: Database,
+  { rows, hidden }: OpenQuestions,
+  id: string,
+): Promise<QuestionRow | undefined> {
+  if (!QUESTION_ID.test(id)) return undefined
+  const listed = rows.find((row) => row.id === id)
+  if (listed || hidden === 0) return listed
+  const row = await questionOf(database, id)
+  return row && row.expires.getTime() > Date.now() && row.allowed < row.people ? row : undefined
 }
 
 /** A signature counts for this answer of this person in this session. */

@@ -4,7 +4,7 @@ import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { personName } from '../../files/fields.js'
 import { personCode, readPersonCode } from '../../files/fleet/people.js'
-import { challengeFor, publicKeyIn, signerOf } from '../../store/approvals/signature.js'
+import { challengeFor, publicKeyIn, signerOf, UnlistedKey } from '../../store/approvals/signature.js'
 import { NotAnswered, textIn } from '../answers.js'
 import { signatureIn } from '../passkeys.js'
 import type { MeView, SignInView } from '../view/fleet.js'
@@ -99,9 +99,8 @@ const STRANGER =
   'This passkey is not on the list of the fleet. An administrator adds it with carabiner fleet people add.'
 
 function refused(error: unknown): never {
-  const why = textOf(error)
   throw new NotAnswered(
     403,
-    /not on the list/.test(why) ? STRANGER : `You are not signed in: ${visible(why)}`,
+    error instanceof UnlistedKey ? STRANGER : `You are not signed in: ${visible(textOf(error))}`,
   )
 }

@@ -49,6 +49,8 @@ export interface EvidenceView {
 }
 
 export interface MachinesView {
+  /** How many more there are, which are not listed. */
+  readonly more: number
   readonly machines: readonly MachineView[]
 }
 
@@ -86,6 +88,7 @@ export interface PolicyView {
 /** `unchecked`: nobody knows, because this gateway cannot check signatures. */
 export interface DoubtView {
   readonly kind: 'wrong' | 'unchecked'
+  /** A sentence. */
   readonly why: string
 }
 

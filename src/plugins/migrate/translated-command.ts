@@ -80,7 +80,7 @@ function unlessInstalled(event: string): string {
 }
 
 /** What the text of a shell command must fit, which other agents do not compare. */
-export function commandPatternOf(from: AgentSystem, { event, matcher, commandPattern }: AgentHook) {
+function commandPatternOf(from: AgentSystem, { event, matcher, commandPattern }: AgentHook) {
   const isOver = from.events[event]?.over === 'command'
   if (isOver && typeof matcher === 'string' && matcher !== '' && matcher !== '*') return matcher
   return commandPattern

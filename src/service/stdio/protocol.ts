@@ -30,7 +30,7 @@ function isReply(value: unknown): boolean {
 const TEXT = { type: 'string' } as const
 const STATUSES = ['completed', 'error', 'aborted'] as const
 
-export const FIELD_TYPES = {
+const FIELD_TYPES = {
   text: { check: isText, schema: { type: 'string', pattern: '^[^\\u0000]+$' } },
   string: { check: [(value) => typeof value === 'string', 'a string'], schema: TEXT },
   texts: {

@@ -42,7 +42,16 @@ export function challengeFor(act: Data & { readonly what: string }): string {
   return createHash('sha256').update(canonicalJson(act)).digest('base64url')
 }
 
-/** Returns who signed. Throws with the reason if nobody on the list did. `page`: the only page that counts. */
+/** The key of a signature is of nobody on the list. */
+export class UnlistedKey extends Error {
+  override readonly name = 'UnlistedKey'
+
+  constructor() {
+    super('its key is not on the list of approvers')
+  }
+}
+
+/** Returns who signed. Throws with the reason if nobody on the list did: an UnlistedKey, or what is wrong. `page`: the only page that counts. */
 export async function signerOf(
   signature: Signature,
   challenge: string,
@@ -50,7 +59,7 @@ export async function signerOf(
   page?: string,
 ): Promise<Approver> {
   const found = approvers.find(({ key }) => isKeyOf(signature, key))
-  if (!found) throw new Error('its key is not on the list of approvers')
+  if (!found) throw new UnlistedKey()
   const { key } = found
   if (signature.kind === 'ed25519') {
     const publicKey = Buffer.from(key.publicKey, 'base64url')

@@ -34,7 +34,7 @@ begin
   if first <= c.base_seq then
     -- The last line before this chain that is in no other chain.
     select x.hash, x.i into sent, skip
-      from string_to_table(split_part(listing, E'\\x1d', 1), E'\\n') with ordinality as x(hash, i)
+      from string_to_table(split_part(listing, E'\\t', 1), E'\\n') with ordinality as x(hash, i)
       where first + x.i - 1 <= c.base_seq and not exists (
         select from chain h join record r on r.chain = h.chain and r.seq = first + x.i - 1
           where h.org = o and h.machine = m and h.log = l and encode(r.hash, 'hex') = x.hash)
@@ -65,11 +65,11 @@ begin
       value_in(x.kind), value_in(x.verdict), value_in(x.session)
     from rows from (
       string_to_table(lines, E'\\n'),
-      string_to_table(split_part(listing, E'\\x1d', 1), E'\\n'),
-      string_to_table(split_part(listing, E'\\x1d', 2), E'\\n', ''),
-      string_to_table(split_part(listing, E'\\x1d', 3), E'\\n', ''),
-      string_to_table(split_part(listing, E'\\x1d', 4), E'\\n', ''),
-      string_to_table(split_part(listing, E'\\x1d', 5), E'\\n', '')
+      string_to_table(split_part(listing, E'\\t', 1), E'\\n'),
+      string_to_table(split_part(listing, E'\\t', 2), E'\\n', ''),
+      string_to_table(split_part(listing, E'\\t', 3), E'\\n', ''),
+      string_to_table(split_part(listing, E'\\t', 4), E'\\n', ''),
+      string_to_table(split_part(listing, E'\\t', 5), E'\\n', '')
     ) with ordinality as x(line, hash, at, kind, verdict, session, i) where i > skip;
   update chain x set seq = first + n - 1, hash = decode(last, 'hex') where x.chain = c.chain;
   return query select 'added', first + n - 1, last;

@@ -6,6 +6,7 @@ import type { FleetQuestionsView, MeView } from '../../view/fleet.js'
 import { tell } from '../ask.js'
 import { BRAND, Icon } from '../icon.js'
 import { addressOf, useRoute } from '../route.js'
+import { questionsPath } from './approvals.js'
 import { useLive } from './live.js'
 import type { FleetScreenProps } from './screen-props.js'
 import { type FleetScreen, SCREENS } from './screens.js'
@@ -13,7 +14,7 @@ import { type FleetScreen, SCREENS } from './screens.js'
 export function App({ me }: { readonly me: MeView }) {
   const route = useRoute()
   const screen = SCREENS.find(({ name }) => name === route.screen) ?? (SCREENS[0] as FleetScreen)
-  const waiting = useLive<FleetQuestionsView>('api/questions').value?.questions.length ?? 0
+  const waiting = useLive<FleetQuestionsView>(questionsPath(route)).value?.questions.length ?? 0
   useEffect(() => {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${screen.title} · ${me.org} · Carabiner`
   }, [screen, waiting])

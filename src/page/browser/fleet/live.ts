@@ -5,6 +5,8 @@ import { ask } from '../ask.js'
 
 /** Also asked so often, for what no message announces. */
 const ANYWAY_MS = 15_000
+/** A request that takes longer is lost. */
+const MOST_MS = 60_000
 
 /** One stream for the whole page, while somebody looks at it. */
 class Wakes {
@@ -44,38 +46,76 @@ class Wakes {
 
 let wakes: Wakes | undefined
 
-/** `value` is old while there is a `problem`. `again` asks at once. */
-export function useLive<T>(path: string): {
-  readonly value: T | undefined
-  readonly problem: string
-  again: () => void
-} {
-  const [value, setValue] = useState<T>()
-  const [problem, setProblem] = useState('')
-  const [turn, setTurn] = useState(0)
-  const again = () => setTurn((before) => before + 1)
-  useEffect(() => {
-    let isWanted = true
-    ask<T>(path).then(
-      (found) => {
-        if (!isWanted) return
-        setValue(found)
-        setProblem('')
-      },
-      (error: Error) => isWanted && setProblem(error.message),
-    )
+/** An answer that is kept while anything shows it: asked for once, however many parts of the page show it. */
+class Kept<T> {
+  value: T | undefined
+  problem = ''
+  readonly #path: string
+  readonly #listeners = new Set<() => void>()
+  #isRunning = false
+  /** Whether something changed after the running request was sent. */
+  #isDue = false
+  #end = () => {}
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    if (this.#listeners.size === 1) this.#begin()
     return () => {
-      isWanted = false
+      this.#listeners.delete(listener)
+      if (this.#listeners.size > 0) return
+      this.#end()
+      this.value = undefined
     }
-  }, [path, turn])
-  useEffect(() => {
+  }
+
+  /** At once, or after the running request: a gateway that is slow gets no second one. */
+  readonly again = (): void => {
+    this.#isDue = true
+    if (!this.#isRunning) void this.#ask()
+  }
+
+  #begin(): void {
     wakes ??= new Wakes()
-    const end = wakes.subscribe(again)
-    const timer = window.setInterval(() => document.visibilityState === 'visible' && again(), ANYWAY_MS)
-    return () => {
+    const end = wakes.subscribe(this.again)
+    const timer = window.setInterval(() => document.visibilityState === 'visible' && this.again(), ANYWAY_MS)
+    this.#end = () => {
       end()
       window.clearInterval(timer)
     }
-  }, [])
-  return { value, problem, again }
+    this.again()
+  }
+
+  async #ask(): Promise<void> {
+    this.#isRunning = true
+    while (this.#isDue && this.#listeners.size > 0) {
+      this.#isDue = false
+      await ask<T>(this.#path, {}, AbortSignal.timeout(MOST_MS)).then(
+        (value) => {
+          if (this.#listeners.size > 0) this.value = value
+          this.problem = ''
+        },
+        (error: Error) => {
+          this.problem = error.message
+        },
+      )
+      for (const listener of this.#listeners) listener()
+    }
+    this.#isRunning = false
+  }
+}
+
+/** By path. */
+const all = new Map<string, Kept<unknown>>()
+
+/** `value` is old while there is a `problem`. `again` asks at once. */
+export function useLive<T>(path: string): Pick<Kept<T>, 'value' | 'problem' | 'again'> {
+  const kept = (all.get(path) ?? new Kept(path)) as Kept<T>
+  all.set(path, kept)
+  const [, draw] = useState(0)
+  useEffect(() => kept.subscribe(() => draw((before) => before + 1)), [kept])
+  return kept
 }

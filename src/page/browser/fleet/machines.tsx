@@ -46,6 +46,12 @@ export function Machines({ me }: FleetScreenProps) {
             : 'No machine has these words in its name.'}
         </p>
       )}
+      {value && value.more > 0 && (
+        <p class="bad">
+          {counted(value.more, 'more machine')} {value.more === 1 ? 'is' : 'are'} not listed here. carabiner
+          fleet machines lists all.
+        </p>
+      )}
       <ul class="machines">
         {found.slice(0, most).map((machine) => (
           <li key={machine.id}>

@@ -38,7 +38,7 @@ function Rollout({ groups, doubt }: { groups: PolicyView['groups']; doubt: Polic
   return (
     <section aria-labelledby="rollout">
       <h2 id="rollout">Roll-out</h2>
-      {doubt && <p class="bad">The signatures of this roll-out {doubt.why}</p>}
+      {doubt && <p class="bad">{doubt.why}</p>}
       {groups.length === 0 ? (
         <p class="nothing">No policy is published. carabiner docs fleet-policy shows how.</p>
       ) : (

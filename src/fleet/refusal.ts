@@ -1,6 +1,6 @@
-// A request that the gateway does not do, and how that is answered.
+// A request that the gateway does not do: how it is answered, and what whoever asked gets to know.
 
-import { REFUSED, type Refused, type RefusedCode } from '../protocol.js'
+import { REFUSED, type Refused, type RefusedCode } from './protocol.js'
 
 export class GatewayRefusal extends Error {
   override readonly name = 'GatewayRefusal'

@@ -20,8 +20,8 @@ export interface Moment {
 }
 
 export interface Deadline {
-  /** ISO-8601. */
-  readonly ends: string
+  /** ISO-8601, or milliseconds since 1970. */
+  readonly ends: string | number
   /** Absent if 0.1.0 wrote it, which had no eras. Then only time ends it. */
   readonly era?: number | undefined
 }
@@ -69,7 +69,8 @@ export function momentIn(dataDir: string, given: number): Moment {
 }
 
 export function isOver({ ends, era = 0 }: Deadline, moment: Moment): boolean {
-  return (era !== 0 && era !== moment.era) || Date.parse(ends) <= moment.now
+  const end = typeof ends === 'number' ? ends : Date.parse(ends)
+  return (era !== 0 && era !== moment.era) || end <= moment.now
 }
 
 /** A clock supplied by a program may return anything. NaN would never be after a deadline. */

@@ -92,7 +92,7 @@ export class Shelf {
 
   /** The same, judged by the index. */
   isListedOver({ expires, era }: Listed): boolean {
-    return isOver({ ends: timestamp(expires), era }, this.moment)
+    return isOver({ ends: expires, era }, this.moment)
   }
 
   isUsed({ id }: Pick<Pending, 'id'>): boolean {

@@ -34,6 +34,7 @@ interface Row {
   /** As PostgreSQL has it, with microseconds. */
   readonly at: string
   readonly time: Date
+  readonly kind: string
   /** Of the machine. Null if its row is gone. */
   readonly name: string | null
   readonly verdict: string | null
@@ -52,6 +53,7 @@ interface LookedAt extends Row {
 }
 
 const PAGE = 500
+const FEW = 50
 /** Of the lines of one answer of the database, and of one page. */
 const MOST_BYTES = 8 * 1024 * 1024
 
@@ -76,8 +78,10 @@ export async function searchPage(database: Database, query: FleetQuery): Promise
   const found: FleetEntry[] = []
   let looked = 0
   let bytes = 0
-  for (let last: Position | undefined = query.after === undefined ? undefined : positionIn(query.after); ; ) {
-    const most = Math.min(PAGE, lookAt - looked)
+  let last = query.after === undefined ? undefined : positionIn(query.after)
+  // Most searches end with their first records. Of a machine with many logs, so many are read of each.
+  for (let size = Math.max(FEW, limit); ; size *= 2) {
+    const most = Math.min(PAGE, size, lookAt - looked)
     const { sql, values } = searchOf(query, { now, last, most })
     const rows: readonly LookedAt[] = await database.rows<LookedAt>(sql, values)
     for (const row of rows) {
@@ -129,8 +133,11 @@ function searchOf(query: FleetQuery, { now, last, most }: Looking): Sql {
   const words = (one: string) => (one.includes('\0') ? 'null' : value(one))
   const { machine, session, kind, decision, hook, since, until } = query
   const verdict = decision === undefined ? undefined : namedDecision(decision)
+  const lastAt = last && value(last.at)
+  // The first condition says where to begin in any index.
   const after =
-    last && `(r.at, r.chain, r.seq) < (${value(last.at)}, ${value(last.chain)}, ${value(last.seq)})`
+    last &&
+    `r.at <= ${lastAt} and (r.at, r.chain, r.seq) < (${lastAt}, ${value(last.chain)}, ${value(last.seq)})`
   const times = [
     since !== undefined && `r.at >= ${value(new Date(timeOf(since, 'since', now)))}`,
     until !== undefined && `r.at <= ${value(new Date(timeOf(until, 'until', now)))}`,
@@ -144,33 +151,41 @@ function searchOf(query: FleetQuery, { now, last, most }: Looking): Sql {
     ({ column, wanted }) => wanted !== COMMON[column] && [...wanted].length <= LONGEST_INDEXED,
   )
   const newest = (...wanted: readonly (string | false | undefined)[]) =>
-    `(select * from fleet.record r where ${all('r.org = fleet.own_org()', ...wanted, after)} order by ${NEWEST} limit ${most})`
-  // Those without proper columns are looked at whatever is searched for.
-  const isNarrow = lead !== undefined || times.some(Boolean)
-  const proper = isNarrow && `r.kind <> '${UNREADABLE}'`
+    `(select r.at, r.chain, r.seq from fleet.record r
+      where ${all('r.org = fleet.own_org()', ...wanted, after)} order by ${NEWEST} limit ${most})`
   const listed = lead
-    ? newest(lead.test, INDEXED[lead.column], proper, ...times)
+    ? newest(lead.test, INDEXED[lead.column], ...times)
     : ofMachine
       ? `(select r.* from fleet.machine m join fleet.chain c on c.org = m.org and c.machine = m.machine
-          cross join lateral ${newest('r.chain = c.chain', proper, ...times)} r
+          cross join lateral ${newest('r.chain = c.chain', ...times)} r
           where m.org = fleet.own_org() and ${ofMachine})`
-      : newest(proper, ...times)
+      : newest(...times)
+  // Those without proper columns are looked at whatever is searched for.
   const odd = newest(`r.kind = '${UNREADABLE}'`, INDEXED.kind)
+  const looked = lead || times.some(Boolean) ? `${listed} union ${odd}` : listed
+  // The filter decides by the line. Where that is too long to be read, the columns decide, as far as there are any.
+  const isShort = `octet_length(r.line) <= ${LONGEST_READ}`
+  const orOdd = (test: string, isOpen?: string) =>
+    `(${test} or r.kind = '${UNREADABLE}'${isOpen === undefined ? '' : ` and (${isOpen})`})`
   const tests = all(
     'm.name is not null',
     ofMachine,
-    ...ofColumns.map(({ test }) => `(${test} or r.kind = '${UNREADABLE}')`),
+    ...times.map((test) => test && orOdd(test, isShort)),
+    ...ofColumns.map(({ column, test }) =>
+      column === 'kind' ? orOdd(test) : orOdd(test, `r.${column} is null or ${isShort}`),
+    ),
     // A name can be written with escapes, too.
     hook !== undefined &&
-      `(position(${value(JSON.stringify(hook).slice(1, -1))} in r.line) > 0 or position('\\u' in r.line) > 0)`,
+      `(position(${value(JSON.stringify(hook).slice(1, -1))} in r.line) > 0 or r.line ~ '\\\\[u/]')`,
   )
-  const sql = `with looked as (select * from (${listed}${isNarrow ? ` union all ${odd}` : ''}) r order by ${NEWEST} limit ${most}),
-    judged as (select r.*, m.name, octet_length(r.line) as size, coalesce(${tests}, false) as matches from looked r
+  const sql = `with looked as (select * from (${looked}) r order by ${NEWEST} limit ${most}),
+    judged as (select r.*, m.name, octet_length(r.line) as size, coalesce(${tests}, false) as matches
+      from looked l join fleet.record r on r.chain = l.chain and r.seq = l.seq and r.org = fleet.own_org()
       left join fleet.chain c on c.chain = r.chain and c.org = r.org
       left join fleet.machine m on m.org = c.org and m.machine = c.machine),
     counted as (select r.*, count(*) over ()::int as total, matches and size <= ${LONGEST_READ} as "isShown",
-      sum(case when matches and size <= ${LONGEST_READ} then size else 0 end) over (order by ${NEWEST}) as bytes from judged r)
-    select chain, seq, at::text as at, at as time, name, verdict, session, encode(hash, 'hex') as hash, size, matches, total,
+      sum(case when matches and size <= ${LONGEST_READ} then size else 0 end) over (order by ${NEWEST} rows unbounded preceding) as bytes from judged r)
+    select chain, seq, at::text as at, at as time, kind, name, verdict, session, encode(hash, 'hex') as hash, size, matches, total,
         case when "isShown" then line end as line
       from counted r where bytes <= ${MOST_BYTES} order by ${NEWEST}`
   return { sql, values }
@@ -187,7 +202,7 @@ export async function oneRecord(
   seq: string,
 ): Promise<FleetEntry | undefined> {
   const [row] = await database.rows<Row>(
-    `select r.chain, r.seq, r.at::text as at, r.at as time, m.name, r.verdict, r.session, encode(r.hash, 'hex') as hash,
+    `select r.chain, r.seq, r.at::text as at, r.at as time, r.kind, m.name, r.verdict, r.session, encode(r.hash, 'hex') as hash,
         octet_length(r.line) as size, case when octet_length(r.line) <= ${LONGEST_READ} then r.line end as line
       from fleet.record r join fleet.chain c on c.chain = r.chain and c.org = r.org
       join fleet.machine m on m.org = c.org and m.machine = c.machine
@@ -217,11 +232,12 @@ function shownOf(row: Row): StoredEntry | undefined {
 }
 
 /** What the database knows of a record that nobody reads. Its number and hash lead to it in an export. */
-function tooLong({ seq, hash, time, size, verdict, session }: Row): StoredEntry {
+function tooLong({ seq, hash, time, size, kind, verdict, session }: Row): StoredEntry {
   return {
     ...{ seq: Number(seq), hash, time: time.toISOString(), kind: UNREADABLE },
-    ...(verdict !== null && { action: verdict }),
-    ...(session !== null && { session }),
+    // Verify does not check the other columns of what it calls unreadable.
+    ...(kind !== UNREADABLE && verdict !== null && { action: verdict }),
+    ...(kind !== UNREADABLE && session !== null && { session }),
     reason: `record ${seq} is too long to show: ${Math.ceil(size / 1024)} KiB, with the hash ${hash}`,
   } as unknown as StoredEntry
 }

@@ -11,8 +11,8 @@ create index record_session on fleet.record (org, session, at desc) where length
 create index record_verdict on fleet.record (org, verdict, at desc) where verdict <> 'continue' and length(verdict) <= 200;
 -- Those that a search reads itself, whatever it looks for, and other rare ones.
 create index record_kind on fleet.record (org, kind, at desc) where kind <> 'fire' and length(kind) <= 200;
--- Of one machine: its chains, each from its newest record.
-create index record_chain on fleet.record (chain, at desc, seq desc);
+-- Of one machine: its chains, each from its newest record. It has many of them, so their order is found in the index alone.
+create index record_chain on fleet.record (chain, at desc, seq desc) include (org);
 
 -- An administrator retires it with a user of the database, and has no name on the list of people.
 create or replace function fleet.retire_machine(wanted uuid) returns boolean language plpgsql security definer

@@ -15,6 +15,9 @@ returns table (status text, head_seq bigint, head_hash text) language plpgsql se
 set search_path = fleet, pg_temp as $$
 declare c chain; o int := own_org(); newest int; skip int; held text; sent text; now_at timestamptz := date_trunc('milliseconds', clock_timestamp());
 begin
+  if starts_with(listing, '[') then
+    raise exception 'this gateway is older than the database: restart it with the new version' using errcode = 'feature_not_supported';
+  end if;
   perform from machine x where x.org = o and x.machine = m and x.retired is null;
   if not found then raise exception 'machine % is not in this organisation', m using errcode = 'insufficient_privilege'; end if;
   select coalesce(max(x.epoch), 0) into newest from chain x where x.org = o and x.machine = m and x.log = l;

@@ -5,7 +5,12 @@ import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Client, type Database, withOwner } from '../../src/fleet/database/connection.js'
+import {
+  type Client,
+  type Database,
+  isDataException,
+  withOwner,
+} from '../../src/fleet/database/connection.js'
 import { evidenceOf } from '../../src/fleet/database/evidence-query.js'
 import { migrate } from '../../src/fleet/database/migrate.js'
 import { MIGRATIONS } from '../../src/fleet/database/migrations.js'
@@ -413,6 +418,17 @@ describe.runIf(hasPostgres)('the database of a fleet', () => {
       expect(await append(machine, madeLines([{ session: 'c' }], first.last))).toMatchObject({
         status: 'epoch',
       })
+    })
+
+    it('tells a gateway of an older version to restart, and takes nothing of it for a fault of the machine', async () => {
+      const machine = await addedMachine(fleet, 'older')
+      const { first, prev, count, last, text } = madeLines([{ session: 'a' }])
+      const sent = gateway.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
+        ...[machine, 'log', first, prev, count, last.hash, text, JSON.stringify([{ hash: last.hash }])],
+      ])
+      const error = await sent.catch((one: unknown) => one)
+      expect(String(error)).toContain('restart it with the new version')
+      expect(isDataException(error)).toBe(false)
     })
 
     it('keeps what records are found by as it is, whatever the text', async () => {

@@ -159,6 +159,33 @@ describe.runIf(hasPostgres)('a search of a fleet', () => {
     })
   })
 
+  it('does not fill other searches with long lines that no column describes, and shows no column of them', async () => {
+    const machine = await addedMachine(fleet, 'flood')
+    const odd = {
+      kind: 'fire',
+      action: 'deny',
+      decision: 'allow',
+      session: 'flood',
+      more: 'x'.repeat(300_000),
+    }
+    await append(machine, longLines(Array.from({ length: 5 }, () => ({ time: timeAt(9), ...odd }))))
+    const search = async (query: object) => searchRecords(auditor, { limit: 9, machine: 'flood', ...query })
+    for (const query of [
+      { session: 'other' },
+      { until: timeAt(8) },
+      { since: timeAt(10) },
+      { decision: 'continue' },
+    ])
+      expect([query, await search(query)]).toEqual([query, []])
+    const found = await search({ session: 'flood', kind: 'fire' })
+    expect(found).toHaveLength(5)
+    for (const { entry } of found) {
+      expect(entry).toMatchObject({ kind: 'unreadable', reason: expect.stringContaining('too long') })
+      expect(Object.keys(entry)).not.toEqual(expect.arrayContaining(['session']))
+      expect(Object.keys(entry)).not.toEqual(expect.arrayContaining(['action']))
+    }
+  })
+
   it('never holds more than some MiB at once, and still finds everything', async () => {
     const machine = await addedMachine(fleet, 'heavy')
     const entries = Array.from({ length: 120 }, (_, i) => ({

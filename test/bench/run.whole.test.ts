@@ -46,12 +46,15 @@ it('prints several questions as a table', { timeout: 600_000 }, () => {
   expect(rows.at(-1)).toMatch(/^7 figures; \d of 6 within their limits; 0 worse/)
 })
 
-it('refuses a question that it does not know, and saves only whole runs', () => {
+it('refuses a question that it does not know, and saves no quick run', () => {
   const ends = (...args: string[]) =>
     spawnSync(process.execPath, ['bench/run.mjs', ...args], { encoding: 'utf8' })
   expect(ends('no-such')).toMatchObject({
     status: 64,
     stderr: expect.stringMatching(/no-such.*Choose.*idle/),
   })
-  expect(ends('--save', 'idle')).toMatchObject({ status: 64, stderr: expect.stringContaining('whole run') })
+  expect(ends('--save', '--quick', 'idle')).toMatchObject({
+    status: 64,
+    stderr: expect.stringContaining('cannot be saved'),
+  })
 })

@@ -145,7 +145,10 @@ export async function readExport(path: string): Promise<Export> {
     },
     records: async function* (): AsyncGenerator<FleetRecord> {
       for await (const one of lines.all('record'))
-        yield { ...link(one, 'record'), line: text(one.line, 'record.line') }
+        yield {
+          ...{ seq: whole(one.seq, 'record.seq'), hash: text(one.hash, 'record.hash') },
+          line: text(one.line, 'record.line'),
+        }
     },
   }
 }
@@ -220,6 +223,12 @@ async function* linesOf(path: string): AsyncGenerator<string> {
     yield* lines
   }
   if (rest !== '') yield rest
+}
+
+/** Of a record that somebody added, also less than 0. */
+const whole: Reader<number> = (value, where) => {
+  if (Number.isInteger(value)) return value as number
+  throw new Error(`${where} must be a whole number`)
 }
 
 const link: Reader<Link> = (value, where) => {

@@ -75,7 +75,7 @@ export class SignedVersions {
 
   newest(): readonly SignedLeaf[] {
     return [...this.#digests].map(([what, versions]) => {
-      const version = [...versions.keys()].reduce((most, one) => Math.max(most, one), 0)
+      const version = [...versions.keys()].reduce((most, one) => Math.max(most, one))
       return { what, version, digest: versions.get(version) ?? '' }
     })
   }

@@ -207,6 +207,10 @@ async function checkChain(
   for await (const row of rows) {
     records++
     const { seq, hash } = row
+    if (seq <= base.seq) {
+      problem(`record ${seq} is before the beginning of the chain`)
+      continue
+    }
     for (const what of rowProblems(row, before)) problem(what)
     isPruned ||= base.seq > 0 && isPruning(row.line, base)
     see(seq, hash)

@@ -337,6 +337,41 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     ])
   })
 
+  it.each([
+    ['at the end of a page', 2000, 9],
+    ['within a page', 1000, 9],
+    ['longer than a page, and so is the genuine one', 2000, 9 * 1024 * 1024],
+  ])('find a second record of the same number: %s', async (_, seq, length) => {
+    await append(await addedMachine(fleet, 'long'), madeLines(Array.from({ length: 2500 }, () => ({}))))
+    const org = `(select org from fleet.org where name = '${ORG}')`
+    const its = `chain = (select chain from fleet.chain join fleet.machine using (machine) where name = 'long')`
+    await run(fleet.owner, [
+      'alter table fleet.record drop constraint record_pkey',
+      'create index on fleet.record (chain, seq)',
+      ...(length > 9
+        ? [`update fleet.record set line = repeat('x', ${length}) where ${its} and seq = ${seq}`]
+        : []),
+      `insert into fleet.record (chain, seq, org, at, received, kind, verdict, session, hash, line)
+        select chain, seq, ${org}, at, received, 'fire', 'deny', 'forged', hash, repeat('x', ${length})
+        from fleet.record where ${its} and seq = ${seq}`,
+    ])
+    const { problems, records } = await verify(kept)
+    expect(records).toBe(11 + 2501)
+    expect(problems.join('\n')).toContain(`record ${seq} is there twice`)
+  })
+
+  it('find records of an export that are out of order', async () => {
+    const lines = readFileSync(await exported(), 'utf8').split('\n')
+    const at = lines.findIndex((line) => line.includes('"type":"record","seq":2,'))
+    const path = join(folder, 'order.jsonl')
+    writeFileSync(path, lines.toSpliced(at, 2, lines[at + 1] ?? '', lines[at] ?? '').join('\n'))
+    const { problems } = await verifyExport(path, kept)
+    expect(problems.map((one) => one.replace(/^.*: /, ''))).toEqual([
+      'record 2 is missing',
+      'record 2 is listed after record 3',
+    ])
+  })
+
   it('find a chain that was written anew between two checkpoints, if the older one is kept', async () => {
     const made = madeLines(Array.from({ length: 5 }, (_, n) => ({ session: `forged-${n}` })))
     const org = `(select org from fleet.org where name = '${ORG}')`

@@ -54,7 +54,8 @@ export function databaseSource(client: Client): FleetSource<Chain> {
 
 async function* checkpointsIn(client: Client): AsyncGenerator<NumberedNote> {
   const rows = rowsOf<{ number: string; note: string }>(client, {
-    select: 'select number, note from fleet.checkpoint where org = fleet.own_org()',
+    columns: 'number, note',
+    from: 'fleet.checkpoint where org = fleet.own_org()',
     ...{ by: 'number', long: 'note' },
   })
   for await (const { number, note } of rows) yield { number: Number(number), note }
@@ -62,8 +63,8 @@ async function* checkpointsIn(client: Client): AsyncGenerator<NumberedNote> {
 
 async function* recordsIn(client: Client, chain: string): AsyncGenerator<FleetRecord> {
   const rows = rowsOf<{ seq: string; hash: string; line: string } & FleetRecord['listed']>(client, {
-    select: `select seq, encode(hash, 'hex') as hash, line, kind, verdict, session, at, received
-      from fleet.record where org = fleet.own_org() and chain = $2`,
+    columns: `seq, encode(hash, 'hex') as hash, line, kind, verdict, session, at, received`,
+    from: 'fleet.record where org = fleet.own_org() and chain = $3',
     ...{ by: 'seq', long: 'line', values: [chain] },
   })
   for await (const { seq, hash, line, ...listed } of rows) yield { seq: Number(seq), hash, line, listed }

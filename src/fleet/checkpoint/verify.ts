@@ -211,6 +211,15 @@ async function checkChain(
       problem(`record ${seq} is before the beginning of the chain`)
       continue
     }
+    if (seq <= before.seq) {
+      problem(
+        seq === before.seq
+          ? `record ${seq} is there twice`
+          : `record ${seq} is listed after record ${before.seq}`,
+      )
+      see(seq, hash)
+      continue
+    }
     for (const what of rowProblems(row, before)) problem(what)
     isPruned ||= base.seq > 0 && isPruning(row.line, base)
     see(seq, hash)
@@ -251,7 +260,7 @@ function* rowProblems(row: FleetRecord, before: Link): Generator<string> {
     yield `record ${seq} was changed`
     return
   }
-  if (seq === before.seq + 1 && mark.prev !== before.hash)
+  if (seq === first && mark.prev !== before.hash)
     yield `record ${seq} follows another one: one of them was replaced`
   if (!isListed(row)) yield `record ${seq} is listed under something else than it says`
 }

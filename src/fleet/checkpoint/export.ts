@@ -125,13 +125,16 @@ export async function readExport(path: string): Promise<Export> {
       return names
     },
     checkpoints: async function* (): AsyncGenerator<NumberedNote> {
-      let begun = ''
+      let begun: NumberedNote | undefined
       for await (const one of lines.all('checkpoint')) {
-        const note = `${begun}${text(one.note, 'note')}`
-        begun = one.continued === true ? note : ''
-        if (begun === '') yield { number: count(one.number, 'number'), note }
+        const number = count(one.number, 'number')
+        if (begun && begun.number !== number) break
+        const whole = { number, note: `${begun?.note ?? ''}${text(one.note, 'note')}` }
+        begun = one.continued === true ? whole : undefined
+        if (!begun) yield whole
       }
-      if (begun !== '') throw new Error(`the export ${path} is damaged: the rest of a checkpoint is missing`)
+      if (begun)
+        throw new Error(`the export ${path} is damaged: the rest of checkpoint ${begun.number} is missing`)
     },
     evidence: async function* (): AsyncGenerator<Evidence> {
       for await (const one of lines.all('evidence')) yield evidence(one, 'evidence')

@@ -28,7 +28,7 @@ class Heads {
   #end = 0
 
   add({ seq, hash }: Link): void {
-    if (this.#end === this.#bytes.length) this.#bytes = doubled(this.#bytes)
+    if (this.#end === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * this.#end)
     this.#bytes.write(hash, this.#bytes.writeDoubleBE(seq, this.#end), 'hex')
     this.#end += HEAD_BYTES
   }
@@ -46,12 +46,6 @@ class Heads {
 }
 
 const HEAD_BYTES = 8 + 32
-
-export function doubled(bytes: Buffer): Buffer<ArrayBuffer> {
-  const more = Buffer.alloc(2 * bytes.length)
-  bytes.copy(more)
-  return more
-}
 
 export class Expectations {
   readonly chains = new Map<string, Wanted>()

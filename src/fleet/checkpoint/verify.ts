@@ -7,7 +7,6 @@ import { prunes } from '../machine/log-lines.js'
 import { type Leaf, lossOfName } from './checkpoint.js'
 import { type Evidence, evidenceText } from './evidence.js'
 import {
-  doubled,
   type Expectations,
   expectationsIn,
   type FleetVerifyOptions,
@@ -157,7 +156,7 @@ class HeldRecords {
     const chain = this.#chains.at(-1)
     if (!chain) return
     const at = chain.count++ * HELD_BYTES
-    if (at === chain.hashes.length) chain.hashes = doubled(chain.hashes)
+    if (at === chain.hashes.length) chain.hashes = Buffer.concat([chain.hashes], 2 * at)
     chain.hashes.write(hash.slice(0, 2 * HELD_BYTES), at, 'hex')
   }
 

@@ -64,14 +64,18 @@ describe('exporting checkpoints', () => {
 
   it('is damaged without the end of one', async () => {
     await exported(['x'.repeat(2 * MIB), 'short'])
-    const lines = readFileSync(path(), 'utf8').split('\n')
-    expect(lines).toHaveLength(6)
-    writeFileSync(path(), [lines[0], lines[1], '{"type":"end","lines":3}', ''].join('\n'))
-    const source = await readExport(path())
-    await expect(verifyFleet(source, { rootKey: Buffer.alloc(32) })).rejects.toThrow(
-      'the rest of a checkpoint is missing',
-    )
-    await source.close()
+    const [begin = '', part = '', last, short = '', ...rest] = readFileSync(path(), 'utf8').split('\n')
+    expect([last, ...rest]).toHaveLength(3)
+    const nothing = '{"type":"checkpoint","number":1,"note":"","continued":true}'
+    for (const parts of [[part], [nothing], [part, short], [nothing, short], [part, nothing, short]]) {
+      const end = `{"type":"end","lines":${parts.length + 2}}`
+      writeFileSync(path(), [begin, ...parts, end, ''].join('\n'))
+      const source = await readExport(path())
+      await expect(verifyFleet(source, { rootKey: Buffer.alloc(32) })).rejects.toThrow(
+        'the rest of checkpoint 1 is missing',
+      )
+      await source.close()
+    }
   })
 })
 

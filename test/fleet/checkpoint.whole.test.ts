@@ -317,6 +317,61 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     expect(found.problems.join('\n')).toContain(problem)
   })
 
+  it('find records before the beginning of a chain', async () => {
+    await append(await addedMachine(fleet, 'late'), madeLines([{}], { seq: 7, hash: 'a'.repeat(64) }))
+    const add = (seq: number | string, name: string) =>
+      `insert into fleet.record (chain, seq, org, at, received, kind, verdict, session, hash, line)
+        select c.chain, ${seq}, c.org, at, received, 'fire', 'deny', 'forged', r.hash, '{"kind":"fire","session":"forged"}'
+        from fleet.chain c join fleet.machine using (machine), fleet.record r
+        where name = '${name}' and r.chain = ${chain(1)} and r.seq = 1`
+    await run(fleet.owner, [add(0, 'ann'), add(-5, 'ann'), add(7, 'late'), add(3, 'late')])
+    expect(await searchRecords(admin(), { limit: 9, session: 'forged' })).toHaveLength(4)
+    const { problems, records } = await verify(kept)
+    expect(records).toBe(16)
+    expect(problems.map((one) => one.replace(/, log \w+/, '')).sort()).toEqual([
+      'ann: record -5 is before the beginning of the chain',
+      'ann: record 0 is before the beginning of the chain',
+      'late: it begins with record 8, and nothing says why',
+      'late: record 3 is before the beginning of the chain',
+      'late: record 7 is before the beginning of the chain',
+    ])
+  })
+
+  it.each([
+    ['at the end of a page', 2000, 9],
+    ['within a page', 1000, 9],
+    ['longer than a page, and so is the genuine one', 2000, 9 * 1024 * 1024],
+  ])('find a second record of the same number: %s', async (_, seq, length) => {
+    await append(await addedMachine(fleet, 'long'), madeLines(Array.from({ length: 2500 }, () => ({}))))
+    const org = `(select org from fleet.org where name = '${ORG}')`
+    const its = `chain = (select chain from fleet.chain join fleet.machine using (machine) where name = 'long')`
+    await run(fleet.owner, [
+      'alter table fleet.record drop constraint record_pkey',
+      'create index on fleet.record (chain, seq)',
+      ...(length > 9
+        ? [`update fleet.record set line = repeat('x', ${length}) where ${its} and seq = ${seq}`]
+        : []),
+      `insert into fleet.record (chain, seq, org, at, received, kind, verdict, session, hash, line)
+        select chain, seq, ${org}, at, received, 'fire', 'deny', 'forged', hash, repeat('x', ${length})
+        from fleet.record where ${its} and seq = ${seq}`,
+    ])
+    const { problems, records } = await verify(kept)
+    expect(records).toBe(11 + 2501)
+    expect(problems.join('\n')).toContain(`record ${seq} is there twice`)
+  })
+
+  it('find records of an export that are out of order', async () => {
+    const lines = readFileSync(await exported(), 'utf8').split('\n')
+    const at = lines.findIndex((line) => line.includes('"type":"record","seq":2,'))
+    const path = join(folder, 'order.jsonl')
+    writeFileSync(path, lines.toSpliced(at, 2, lines[at + 1] ?? '', lines[at] ?? '').join('\n'))
+    const { problems } = await verifyExport(path, kept)
+    expect(problems.map((one) => one.replace(/^.*: /, ''))).toEqual([
+      'record 2 is missing',
+      'record 2 is listed after record 3',
+    ])
+  })
+
   it('find a chain that was written anew between two checkpoints, if the older one is kept', async () => {
     const made = madeLines(Array.from({ length: 5 }, (_, n) => ({ session: `forged-${n}` })))
     const org = `(select org from fleet.org where name = '${ORG}')`
@@ -357,14 +412,17 @@ describe.runIf(hasPostgres)('checkpoints', () => {
     await run(fleet.owner, [
       `${withdrawn} (2, 4, 5, 7)`,
       `insert into fleet.checkpoint (org, number, note) values (${org}, 7, '${checkpointText(other, key)}')`,
+      'insert into fleet.checkpoint (org, number, note) select org, 0, note from fleet.checkpoint where number = 1',
     ])
     expect((await verify()).problems).toEqual([
+      'checkpoint 1 is listed as checkpoint 0',
+      'checkpoint 0 is before the first one',
       'checkpoint 2 is missing',
       'checkpoints 4 to 5 are missing',
       'checkpoint 7 was replaced: checkpoint 8 follows another one',
     ])
     await run(fleet.owner, [
-      `${withdrawn} (1, 7)`,
+      `${withdrawn} (0, 1, 7)`,
       'update fleet.checkpoint set number = 9 where number = 3',
       "update fleet.checkpoint set note = 'none' where number = 6",
     ])

@@ -28,22 +28,27 @@ interface Coded {
   readonly syscall?: unknown
 }
 
-/** A server that refuses a query or a user does so again. One that is away, busy or restarting does not. */
+/**
+ * A server that refuses a query, a user or a certificate does so again, and a wrong address stays wrong. A server that is
+ * away, busy or restarting comes back.
+ */
 function mayPass(error: unknown): boolean {
-  const { code } = error as Coded
-  if (error instanceof Unready) return false
-  return typeof code !== 'string' || !SQLSTATE.test(code) || OF_SERVER.test(code)
+  if (error instanceof AggregateError) return error.errors.some(mayPass)
+  if (!(error instanceof Error)) return false
+  const { code, syscall } = error as Coded
+  if (typeof code !== 'string') return OF_LOST_CONNECTION.test(error.message)
+  return SYSCALLS.has(String(syscall)) || OF_SOCKET.test(code) || OF_SERVER.test(code)
 }
 
 /** Codes of PostgreSQL about connections, conflicts, resources, an operator and the system, and of a copy that only reads. */
-const OF_SERVER = /^(08|40|53|55|57|58)|^25006$/
+const OF_SERVER = /^(?:(?:08|40|53|55|57|58)[0-9A-Z]{3}|25006)$/
 
 export function isOfDatabase(error: unknown): boolean {
   if (error instanceof Unready || error instanceof AggregateError) return true
   if (!(error instanceof Error)) return false
   const { code, syscall } = error as Coded
-  if (typeof code !== 'string') return OF_CLIENT.test(error.message)
-  if (SYSCALLS.has(String(syscall)) || OF_SOCKET.test(code)) return true
+  if (typeof code !== 'string') return OF_LOST_CONNECTION.test(error.message) || OF_CLIENT.test(error.message)
+  if (SYSCALLS.has(String(syscall)) || OF_SOCKET.test(code) || OF_TLS.test(code)) return true
   return syscall === undefined && SQLSTATE.test(code)
 }
 
@@ -56,12 +61,16 @@ export function isOfFile(error: unknown): boolean {
 
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/
 const SYSCALLS = new Set(['connect', 'getaddrinfo'])
-/** Of connections, of names of hosts and of TLS. */
-const OF_SOCKET =
-  /^(E(CONN\w+|TIMEDOUT|PIPE|HOST\w+|NET\w+|ADDR\w+|NOTFOUND|NOTCONN|PROTO|AI_\w+)|ERR_(TLS|SSL|INVALID_URL)\w*|(CERT|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME)_\w+)$/
-/** What the package pg says without a code. */
+/** Of connections and of names of hosts. */
+const OF_SOCKET = /^E(CONN\w+|TIMEDOUT|PIPE|HOST\w+|NET\w+|ADDR\w+|NOTFOUND|NOTCONN|AI_\w+)$/
+/** Of TLS, and of an address that is none. */
+const OF_TLS = /^(EPROTO|ERR_(TLS|SSL|INVALID_URL)\w*|(CERT|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|HOSTNAME)_\w+)$/
+/** What the package pg says without a code when a connection ends or nothing comes. */
+const OF_LOST_CONNECTION =
+  /^(Connection terminated|timeout e|Query read timeout|Client (has encountered|was closed))/
+/** What else it says without a code. */
 const OF_CLIENT =
-  /^(Connection terminated|timeout e|Query read timeout|Client (has encountered|was closed)|Cannot use a pool|SASL: |The server does not support SSL|There was an error establishing an SSL|Received unexpected |Unknown authenticationOk)/
+  /^(Cannot use a pool|SASL: |The server does not support SSL|There was an error establishing an SSL|Received unexpected |Unknown authenticationOk)/
 
 const UNPREPARED = 'Its owner prepares it, or brings it up to date: carabiner fleet init.'
 

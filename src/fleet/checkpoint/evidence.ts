@@ -18,8 +18,8 @@ export interface Evidence {
 
 export async function* evidenceIn(client: Client): AsyncGenerator<Evidence> {
   const rows = rowsOf<Evidence & { readonly evidence: string }>(client, {
-    select:
-      'select evidence, machine, log, epoch, kind, seq, held, sent, line from fleet.evidence where org = fleet.own_org()',
+    columns: 'evidence, machine, log, epoch, kind, seq, held, sent, line',
+    from: 'fleet.evidence where org = fleet.own_org()',
     ...{ by: 'evidence', long: 'line' },
   })
   for await (const { evidence: _, ...row } of rows) yield row

@@ -28,7 +28,7 @@ class Heads {
   #end = 0
 
   add({ seq, hash }: Link): void {
-    if (this.#end === this.#bytes.length) this.#bytes = doubled(this.#bytes)
+    if (this.#end === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * this.#end)
     this.#bytes.write(hash, this.#bytes.writeDoubleBE(seq, this.#end), 'hex')
     this.#end += HEAD_BYTES
   }
@@ -46,12 +46,6 @@ class Heads {
 }
 
 const HEAD_BYTES = 8 + 32
-
-export function doubled(bytes: Buffer): Buffer<ArrayBuffer> {
-  const more = Buffer.alloc(2 * bytes.length)
-  bytes.copy(more)
-  return more
-}
 
 export class Expectations {
   readonly chains = new Map<string, Wanted>()
@@ -103,13 +97,14 @@ export async function expectationsIn(
   for await (const { number, note } of source.checkpoints()) {
     const one = checked(note, `checkpoint ${number}`)
     if (one && one.number !== number) problem(`checkpoint ${one.number} is listed as checkpoint ${number}`)
-    if (number <= before) problem(`checkpoint ${number} is listed after checkpoint ${before}`)
+    if (number < 1) problem(`checkpoint ${number} is before the first one`)
+    else if (number <= before) problem(`checkpoint ${number} is listed after checkpoint ${before}`)
     else if (number > before + 1) problem(missing(before + 1, number - 1))
     else if (one?.number === number && before > 0 && one.previous !== digests.get(before))
       problem(`checkpoint ${before} was replaced: checkpoint ${number} follows another one`)
     if (one) expected.add(one)
     digests.set(number, digestOf(note))
-    before = number
+    before = Math.max(before, number)
   }
   for (const text of kept) {
     const own = checked(text, 'a checkpoint that you kept')

@@ -125,13 +125,16 @@ export async function readExport(path: string): Promise<Export> {
       return names
     },
     checkpoints: async function* (): AsyncGenerator<NumberedNote> {
-      let begun = ''
+      let begun: NumberedNote | undefined
       for await (const one of lines.all('checkpoint')) {
-        const note = `${begun}${text(one.note, 'note')}`
-        begun = one.continued === true ? note : ''
-        if (begun === '') yield { number: count(one.number, 'number'), note }
+        const number = count(one.number, 'number')
+        if (begun && begun.number !== number) break
+        const whole = { number, note: `${begun?.note ?? ''}${text(one.note, 'note')}` }
+        begun = one.continued === true ? whole : undefined
+        if (!begun) yield whole
       }
-      if (begun !== '') throw new Error(`the export ${path} is damaged: the rest of a checkpoint is missing`)
+      if (begun)
+        throw new Error(`the export ${path} is damaged: the rest of checkpoint ${begun.number} is missing`)
     },
     evidence: async function* (): AsyncGenerator<Evidence> {
       for await (const one of lines.all('evidence')) yield evidence(one, 'evidence')
@@ -145,7 +148,10 @@ export async function readExport(path: string): Promise<Export> {
     },
     records: async function* (): AsyncGenerator<FleetRecord> {
       for await (const one of lines.all('record'))
-        yield { ...link(one, 'record'), line: text(one.line, 'record.line') }
+        yield {
+          ...{ seq: whole(one.seq, 'record.seq'), hash: text(one.hash, 'record.hash') },
+          line: text(one.line, 'record.line'),
+        }
     },
   }
 }
@@ -220,6 +226,12 @@ async function* linesOf(path: string): AsyncGenerator<string> {
     yield* lines
   }
   if (rest !== '') yield rest
+}
+
+/** Of a record that somebody added, also less than 0. */
+const whole: Reader<number> = (value, where) => {
+  if (Number.isInteger(value)) return value as number
+  throw new Error(`${where} must be a whole number`)
 }
 
 const link: Reader<Link> = (value, where) => {

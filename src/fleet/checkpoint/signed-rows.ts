@@ -19,12 +19,18 @@ const PEOPLE = 'people'
 /** All versions, in order. */
 export async function* signedRowsIn(client: Client): AsyncGenerator<SignedRow> {
   for (const what of [PEOPLE, ...POLICY_ROLES]) {
-    const select =
+    const table =
       what === PEOPLE
-        ? 'select version, list as content, signature as beside from fleet.people where org = fleet.own_org()'
-        : 'select version, content, target as beside from fleet.policy_file where org = fleet.own_org() and role = $2'
-    const values = what === PEOPLE ? [] : [what]
-    const rows = rowsOf<Omit<SignedRow, 'what'>>(client, { select, by: 'version', long: 'content', values })
+        ? {
+            columns: 'version, list as content, signature as beside',
+            from: 'fleet.people where org = fleet.own_org()',
+          }
+        : {
+            columns: 'version, content, target as beside',
+            from: 'fleet.policy_file where org = fleet.own_org() and role = $3',
+            values: [what],
+          }
+    const rows = rowsOf<Omit<SignedRow, 'what'>>(client, { ...table, by: 'version', long: 'content' })
     for await (const row of rows) yield { what, ...row }
   }
 }
@@ -75,7 +81,7 @@ export class SignedVersions {
 
   newest(): readonly SignedLeaf[] {
     return [...this.#digests].map(([what, versions]) => {
-      const version = [...versions.keys()].reduce((most, one) => Math.max(most, one), 0)
+      const version = [...versions.keys()].reduce((most, one) => Math.max(most, one))
       return { what, version, digest: versions.get(version) ?? '' }
     })
   }

@@ -15,6 +15,7 @@ export interface FleetSource<C extends Leaf = Leaf> {
   evidence(): AsyncIterable<Evidence>
   signed(): AsyncIterable<SignedRow>
   chains(): AsyncIterable<C>
+  /** Also those that are no part of it: before its beginning or after its end. */
   records(chain: C): AsyncIterable<FleetRecord>
 }
 
@@ -47,23 +48,24 @@ export function databaseSource(client: Client): FleetSource<Chain> {
     chains: async function* () {
       yield* await leavesIn(client)
     },
-    records: ({ chain, base }) => recordsIn(client, chain, base.seq),
+    records: ({ chain }) => recordsIn(client, chain),
   }
 }
 
 async function* checkpointsIn(client: Client): AsyncGenerator<NumberedNote> {
   const rows = rowsOf<{ number: string; note: string }>(client, {
-    select: 'select number, note from fleet.checkpoint where org = fleet.own_org()',
+    columns: 'number, note',
+    from: 'fleet.checkpoint where org = fleet.own_org()',
     ...{ by: 'number', long: 'note' },
   })
   for await (const { number, note } of rows) yield { number: Number(number), note }
 }
 
-async function* recordsIn(client: Client, chain: string, after: number): AsyncGenerator<FleetRecord> {
+async function* recordsIn(client: Client, chain: string): AsyncGenerator<FleetRecord> {
   const rows = rowsOf<{ seq: string; hash: string; line: string } & FleetRecord['listed']>(client, {
-    select: `select seq, encode(hash, 'hex') as hash, line, kind, verdict, session, at, received
-      from fleet.record where org = fleet.own_org() and chain = $2`,
-    ...{ by: 'seq', after, long: 'line', values: [chain] },
+    columns: `seq, encode(hash, 'hex') as hash, line, kind, verdict, session, at, received`,
+    from: 'fleet.record where org = fleet.own_org() and chain = $3',
+    ...{ by: 'seq', long: 'line', values: [chain] },
   })
   for await (const { seq, hash, line, ...listed } of rows) yield { seq: Number(seq), hash, line, listed }
 }

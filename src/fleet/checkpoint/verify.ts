@@ -7,7 +7,6 @@ import { prunes } from '../machine/log-lines.js'
 import { type Leaf, lossOfName } from './checkpoint.js'
 import { type Evidence, evidenceText } from './evidence.js'
 import {
-  doubled,
   type Expectations,
   expectationsIn,
   type FleetVerifyOptions,
@@ -157,7 +156,7 @@ class HeldRecords {
     const chain = this.#chains.at(-1)
     if (!chain) return
     const at = chain.count++ * HELD_BYTES
-    if (at === chain.hashes.length) chain.hashes = doubled(chain.hashes)
+    if (at === chain.hashes.length) chain.hashes = Buffer.concat([chain.hashes], 2 * at)
     chain.hashes.write(hash.slice(0, 2 * HELD_BYTES), at, 'hex')
   }
 
@@ -207,6 +206,19 @@ async function checkChain(
   for await (const row of rows) {
     records++
     const { seq, hash } = row
+    if (seq <= base.seq) {
+      problem(`record ${seq} is before the beginning of the chain`)
+      continue
+    }
+    if (seq <= before.seq) {
+      problem(
+        seq === before.seq
+          ? `record ${seq} is there twice`
+          : `record ${seq} is listed after record ${before.seq}`,
+      )
+      see(seq, hash)
+      continue
+    }
     for (const what of rowProblems(row, before)) problem(what)
     isPruned ||= base.seq > 0 && isPruning(row.line, base)
     see(seq, hash)
@@ -247,7 +259,7 @@ function* rowProblems(row: FleetRecord, before: Link): Generator<string> {
     yield `record ${seq} was changed`
     return
   }
-  if (seq === before.seq + 1 && mark.prev !== before.hash)
+  if (seq === first && mark.prev !== before.hash)
     yield `record ${seq} follows another one: one of them was replaced`
   if (!isListed(row)) yield `record ${seq} is listed under something else than it says`
 }

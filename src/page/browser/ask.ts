@@ -46,7 +46,7 @@ export function tell<T>(path: string, body: unknown = {}): Promise<T> {
 /** Parts of an answer as they come. Aborting it ends the work of the server. */
 export async function* askInParts<T>(path: string, signal: AbortSignal): AsyncGenerator<T> {
   const response = await sent(path, { signal })
-  if (!response.ok || !response.body) throw new Problem(await response.text())
+  if (!response.ok || !response.body) throw new Problem(await reached(response.text()))
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
   let text = ''
@@ -68,7 +68,8 @@ function reached<T>(work: Promise<T>): Promise<T> {
 async function answered<T>(request: Promise<Response>): Promise<T> {
   const response = await request
   const isJson = response.headers.get('content-type') === 'application/json'
-  const answer = isJson ? await response.json() : { problem: await response.text() }
+  // Its end may be lost after its beginning was there.
+  const answer = await reached(isJson ? response.json() : response.text().then((problem) => ({ problem })))
   if (response.status === 401) signedOut()
   if (!response.ok) throw new Problem(answer.problem)
   return answer

@@ -1,4 +1,5 @@
 // An answer that many open tabs ask for at once, and that costs the database much: found once for all of them.
+// Another copy of the gateway may show a change about two seconds later, or when its page asks again.
 
 const KEPT_MS = 2000
 

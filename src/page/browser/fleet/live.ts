@@ -63,12 +63,15 @@ class Kept<T> {
 
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener)
+    all.set(this.#path, this)
     if (this.#listeners.size === 1) this.#begin()
     return () => {
       this.#listeners.delete(listener)
       if (this.#listeners.size > 0) return
       this.#end()
       this.value = undefined
+      this.problem = ''
+      this.#forget()
     }
   }
 
@@ -99,22 +102,33 @@ class Kept<T> {
           this.problem = ''
         },
         (error: Error) => {
-          this.problem = error.message
+          if (this.#listeners.size > 0) this.problem = error.message
         },
       )
       for (const listener of this.#listeners) listener()
     }
     this.#isRunning = false
+    this.#forget()
+  }
+
+  /** A path may be that of one question. Whoever opens it again during the running request waits for that one. */
+  #forget(): void {
+    if (this.#listeners.size === 0 && !this.#isRunning && all.get(this.#path) === this) all.delete(this.#path)
   }
 }
 
-/** By path. */
+/** By path: those that somebody listens to, or that are being asked for. */
 const all = new Map<string, Kept<unknown>>()
+
+export function keptAt<T>(path: string): Kept<T> {
+  const kept = (all.get(path) ?? new Kept(path)) as Kept<T>
+  all.set(path, kept)
+  return kept
+}
 
 /** `value` is old while there is a `problem`. `again` asks at once. */
 export function useLive<T>(path: string): Pick<Kept<T>, 'value' | 'problem' | 'again'> {
-  const kept = (all.get(path) ?? new Kept(path)) as Kept<T>
-  all.set(path, kept)
+  const kept = keptAt<T>(path)
   const [, draw] = useState(0)
   useEffect(() => kept.subscribe(() => draw((before) => before + 1)), [kept])
   return kept

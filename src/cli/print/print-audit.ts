@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../core/base/errors.js'
 import { localTime } from '../../core/base/time.js'
 import type { AuditedHook, Unguarded } from '../../core/session/audit-record.js'
 import {
+  answererWords,
   changeWords,
   type FireEntry,
   isUnguarded,
@@ -73,9 +74,7 @@ function cells(entry: ShownEntry): Cells | undefined {
       return [
         [entry.event, entry.tool].filter(Boolean).join(' '),
         entry.decision,
-        oneLine(
-          `by ${(entry.people ?? [entry.by]).join(' and ')}${entry.reason === undefined ? '' : `: ${entry.reason}`}`,
-        ),
+        oneLine(`by ${answererWords(entry)}${entry.reason === undefined ? '' : `: ${entry.reason}`}`),
       ]
     case 'revoked':
       return [
@@ -272,7 +271,7 @@ function approvalLines({ question, answer }: Asked): readonly string[] {
     ...question.asks.map(({ hook, prompt }) => `  ${hook} asked: ${oneLine(prompt)}`),
     answer === undefined
       ? '  nobody answered'
-      : `  ${answer.decision} by ${(answer.people ?? [answer.by]).join(' and ')} at ${localTime(answer.at)}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`,
+      : `  ${answer.decision} by ${answererWords(answer)} at ${localTime(answer.at)}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`,
     ...grants.map(
       ({ id, by = 'somebody', since }) =>
         `  always allowed by ${by} since ${localTime(since)} (grant ${id.slice(0, 8)})`,

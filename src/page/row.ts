@@ -6,6 +6,7 @@ import type { AuditedHook } from '../core/session/audit-record.js'
 import { withTilde } from '../files/homes.js'
 import {
   answererWords,
+  askedWords,
   changeWords,
   type FireEntry,
   isFire,
@@ -52,7 +53,8 @@ function bare(entry: StoredEntry) {
 }
 
 function fireRow(entry: FireEntry & ShownEntry): Row {
-  const { event, tool, session, turn, hooks, kept, reason, ms, unguarded = [] } = entry
+  const { event, tool, session, turn, hooks, kept, ms, unguarded = [] } = entry
+  const reason = askedWords(entry) ?? entry.reason
   const verdict = verdictOf(entry)
   return {
     ...bare(entry),

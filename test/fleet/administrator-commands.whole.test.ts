@@ -350,16 +350,38 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
     })
   })
 
+  const LOG = '0'.repeat(32)
+  const shipped = async (machine: string, lines: Lines) => {
+    const database = await opened(fleet.gateway)
+    const { first, prev, count, last, text } = lines
+    await database.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
+      ...[machine, LOG, first, prev, count, last.hash, text, listingIn(lines)],
+    ])
+    await database.close()
+  }
+
+  describe('who searches the records', () => {
+    it('reads what an open question asks, as on the machine itself', async () => {
+      const machine = await addedMachine(fleet, 'one')
+      const question = { asks: [{ hook: 'user:rules', prompt: 'The rule ask-delete asks first' }] }
+      const asked = { event: 'PreToolUse', tool: 'Bash', session: 's-1', action: 'ask_user' }
+      const more = { hooks: [], injections: [], diagnostics: [], approval: { question } }
+      const answered = { kind: 'approval', event: 'PreToolUse', decision: 'allow', session: 's-1' }
+      await shipped(
+        machine,
+        madeLines([
+          { ...asked, ...more, reason: 'A person of the fleet must approve this.' },
+          { ...answered, by: 'bob', people: ['ann', 'bob'] },
+        ]),
+      )
+      const { stdout } = await type('audit')
+      expect(stdout).toContain('ask_user  user:rules asks: The rule ask-delete asks first · s-1\n')
+      expect(stdout).toContain('by ann and bob · s-1\n')
+      expect(stdout).not.toContain('A person of the fleet must approve')
+    })
+  })
+
   describe('a checkpoint', () => {
-    const LOG = '0'.repeat(32)
-    const shipped = async (machine: string, lines: Lines) => {
-      const database = await opened(fleet.gateway)
-      const { first, prev, count, last, text } = lines
-      await database.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
-        ...[machine, LOG, first, prev, count, last.hash, text, listingIn(lines)],
-      ])
-      await database.close()
-    }
     beforeEach(async () => {
       const machine = await addedMachine(fleet, 'laptop-7')
       await shipped(machine, madeLines([{}, {}, {}]))

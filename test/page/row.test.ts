@@ -32,3 +32,15 @@ describe('an answer of two people', () => {
     ])
   })
 })
+
+describe('an open question', () => {
+  it('says what is asked in place of how to answer, in a list and whole', () => {
+    const question = { asks: [{ hook: 'user:rules', prompt: 'The rule ask-delete asks first' }], options: [] }
+    const entry = fire({ question }, { reason: 'A person of the fleet must approve this.' })
+    expect(rowOf(entry).reason).toBe('user:rules asks: The rule ask-delete asks first')
+    expect(detailsOf(entry)).toMatchObject({
+      reason: 'A person of the fleet must approve this.',
+      asked: ['user:rules asked: The rule ask-delete asks first'],
+    })
+  })
+})

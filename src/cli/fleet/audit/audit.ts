@@ -15,10 +15,13 @@ import { type FleetVerification, verifyFleet } from '../../../fleet/checkpoint/v
 import { type FleetEntry, searchRecords } from '../../../fleet/database/audit-query.js'
 import { evidenceOf } from '../../../fleet/database/evidence-query.js'
 import { firstRootKey } from '../../../fleet/database/policy.js'
+import { UNREADABLE } from '../../../fleet/listing.js'
 import type { Break } from '../../../fleet/protocol.js'
 import { FILTERS, type FilterOptions, filterOf } from '../../../store/audit/filter.js'
 import { chosen } from '../../command.js'
-import { columns, counted, shortPath } from '../../print/lines.js'
+import { plainData } from '../../output.js'
+import { columns, counted, oneLine, shortPath } from '../../print/lines.js'
+import { entryCells } from '../../print/print-audit.js'
 import { EXIT, Refusal, usage } from '../../refusal.js'
 import { type Given, orgOf, withDatabase } from '../action.js'
 import { isOfFile } from '../failure.js'
@@ -68,24 +71,21 @@ async function searched({ options, output }: Given): Promise<number> {
 }
 
 function cells({ machine, entry }: FleetEntry): string[] {
-  const { event, tool, action, decision, session, reason, by, people } = entry as unknown as Readonly<
-    Record<string, unknown>
-  >
-  const what = [event, tool].filter((one) => typeof one === 'string').join(' ')
-  const verdict = String(action ?? decision ?? entry.kind)
+  const plain = plainData(entry)
+  const [what, verdict, words] = isUnreadable(plain) ? [plain.kind, '', plain.reason] : entryCells(plain)
+  const session = 'session' in plain && typeof plain.session === 'string' ? [plain.session] : []
   return [
-    localTime(entry.time),
+    localTime(plain.time),
     visibleName(machine),
-    visible(what || entry.kind),
-    visible(verdict),
-    visible([whoWords(by, people), session, reason].filter((one) => typeof one === 'string').join(' · ')),
+    what,
+    verdict,
+    oneLine([words, ...session].join(' · ')),
   ]
 }
 
-/** Another program may have written the entry. */
-function whoWords(by: unknown, people: unknown): string | undefined {
-  const names = (Array.isArray(people) ? people : [by]).filter((one) => typeof one === 'string')
-  return names.length === 0 ? undefined : `by ${names.join(' and ')}`
+/** What the database knows of a record that nobody reads. */
+function isUnreadable(entry: object): entry is { readonly kind: string; readonly reason: string } {
+  return 'kind' in entry && entry.kind === UNREADABLE && 'reason' in entry && typeof entry.reason === 'string'
 }
 
 /** Of an export if one is named, else of the database. */

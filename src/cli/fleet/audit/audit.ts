@@ -53,7 +53,7 @@ async function searched({ options, output }: Given): Promise<number> {
     FILTERS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   )
   try {
-    filterOf(filters)
+    filterOf(filters, Date.now(), '--')
   } catch (error) {
     throw usage(textOf(error))
   }

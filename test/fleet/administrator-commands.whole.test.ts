@@ -101,9 +101,23 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       }
       expect(await versions()).toEqual(before)
       const { stdout } = await type('people', 'renew', '--to', '1')
-      expect(stdout).toContain('on the list again: ann\n')
+      expect(stdout).toMatch(/^on the list: ann\n(no longer on it: ben\n)?the list counts until/)
       expect(await versions()).toEqual([...before, before.length + 1])
       expect((await type('people')).stdout).toMatch(/^ann +approver/)
+    })
+
+    it('say who comes back, who is dropped, and when nobody may allow any more', async () => {
+      await type('people', 'add', 'ann', code())
+      await type('people', 'add', 'bob', code())
+      await type('people', 'remove', 'ann')
+      expect((await type('people')).stdout).toMatch(
+        /^bob .*\nversion 3 of the list counts .*\n.*renew --to VERSION .*:\n {2}2 with ann, bob\n {2}1 with ann\n$/,
+      )
+      const { stdout } = await type('people', 'renew', '--to', '1')
+      expect(stdout).toMatch(/^on the list: ann\non it again: ann\nno longer on it: bob\nthe list counts/)
+      expect((await type('people', 'add', 'vic', code(), '--role', 'viewer')).stdout).not.toContain('nobody')
+      expect((await type('people', 'remove', 'ann')).stdout).toContain('nobody on the list may allow calls')
+      expect((await type('people')).stdout).toContain('nobody on the list may allow calls')
     })
 
     it('begin anew after the highest version when the key of the fleet signed no list', async () => {
@@ -141,7 +155,7 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       }
       expect(await type('people', 'renew', '--to', '3')).toMatchObject({ code: 0 })
       expect(await versions()).toEqual([1, 2, 4])
-      expect((await type('people')).stdout).not.toContain('ben')
+      expect((await type('people')).stdout).not.toMatch(/^ben /m)
     })
 
     it('shows that somebody went on from a list before the newest', async () => {

@@ -183,11 +183,12 @@ export const settleQuestions: Handler = async (request) => {
 // ---- people ---------------------------------------------------------------------------------------------------
 
 /** With an id, only that question, however long it is. A QuestionsAnswer, unless what the database has is damaged. */
-export const questions: Handler = async ({ database, query }) => {
+export const questions: Handler = async ({ database, query, person }) => {
   const id = query.get('id')
   const one = id !== null && QUESTION_ID.test(id) ? await questionOf(database, id) : undefined
   const { rows, hidden } = id === null ? await openQuestions(database) : { rows: one ? [one] : [], hidden: 0 }
   return {
+    ...(person && { role: person.role }),
     hidden,
     questions: rows.map(({ id, machine, name, body, people, allowed, rejected }) => ({
       ...{ id, machine, name, people, allowed },

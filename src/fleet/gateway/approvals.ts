@@ -246,7 +246,18 @@ export async function giveAnswer(
     ...(signed && { signature: signed }),
   })
   bells?.ring(row.machine)
-  return result
+  const wasAllowed = allows && row.allowed >= row.people
+  if (result.status !== 'answered' || !wasAllowed || (await isKept(database, id, signed))) return result
+  return { status: 'too-late', by: name }
+}
+
+/** Whether exactly this answer is there: it got lost on its way back, and is given again. */
+async function isKept(database: Database, id: string, signed: Signature | undefined): Promise<boolean> {
+  const rows = await database.rows(
+    'select from fleet.answer where org = fleet.own_org() and id = $1 and signature = $2',
+    [id, JSON.stringify(signed)],
+  )
+  return rows.length > 0
 }
 
 function approversAmong(people: readonly Person[]): readonly Approver[] {

@@ -7,6 +7,8 @@ import { refusing } from '../../src/cli/fleet/failure.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import { personCode } from '../../src/files/fleet/people.js'
 import { keyIdOf } from '../../src/fleet/policy/signers.js'
+import { recordAnswers } from '../../src/page/fleet/record-answers.js'
+import type { FleetRows } from '../../src/page/view/fleet.js'
 import { Project, withProgram } from '../cli/program.js'
 import {
   addedMachine,
@@ -375,6 +377,42 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
   }
 
   describe('who searches the records', () => {
+    it('is told which of two machines with one name was retired', async () => {
+      const entry = { event: 'Stop', action: 'continue', hooks: [], injections: [], diagnostics: [] }
+      const machine = await addedMachine(fleet, 'one')
+      await shipped(machine, madeLines([entry]))
+      await run(fleet.owner, [
+        `insert into fleet.evidence (org, machine, log, epoch, kind, seq) select org, machine, '${LOG}', 1, 'gap', 1 from fleet.machine`,
+      ])
+      await type('machines', 'retire', 'one')
+      await shipped(await addedMachine(fleet, 'one'), madeLines([entry]))
+      const names = (text: string) =>
+        text.match(/ one( \(retired \d{4}-\d\d-\d\d\))? /g)?.map((one) => one.trim())
+      const today = new Date().toISOString().slice(0, 10)
+      const { stdout } = await type('audit', '--machine', 'one')
+      expect(names(stdout)?.sort()).toEqual(['one', `one (retired ${today})`])
+      expect(names((await type('audit', 'evidence')).stdout)).toEqual([`one (retired ${today})`])
+      const database = await opened(fleet.page)
+      const answer = recordAnswers(database)['GET api/records']?.answer
+      const { rows } = (await answer?.({ query: new URLSearchParams() } as never)) as FleetRows
+      expect(rows.map((row) => row.machine).sort()).toEqual(['one', `one (retired ${today})`])
+      await expect(answer?.({ query: new URLSearchParams('machine=onee') } as never)).rejects.toThrow(
+        'did you mean one?',
+      )
+      await database.close()
+    })
+
+    it('is told that no machine has a name, and which one was meant', async () => {
+      await addedMachine(fleet, 'two')
+      for (const words of [['audit'], ['audit', 'evidence']]) {
+        const refused = { code: 1, stderr: expect.stringContaining('is called tow; did you mean two?') }
+        expect(await type(...words, '--machine', 'tow')).toMatchObject(refused)
+        expect(await type(...words, '--machine', 'two')).toMatchObject({ code: 0 })
+      }
+      expect((await type('machines', 'retire', 'tow')).stderr).toContain('did you mean two?')
+      expect((await type('audit', '--since', 'soon')).stderr).toContain('--since must be a time')
+    })
+
     it('reads what an open question asks, as on the machine itself', async () => {
       const machine = await addedMachine(fleet, 'one')
       const question = { asks: [{ hook: 'user:rules', prompt: 'The rule ask-delete asks first' }] }

@@ -13,7 +13,9 @@ import { readExport, writeExport } from '../../../fleet/checkpoint/export.js'
 import { databaseSource } from '../../../fleet/checkpoint/source.js'
 import { type FleetVerification, verifyFleet } from '../../../fleet/checkpoint/verify.js'
 import { type FleetEntry, searchRecords } from '../../../fleet/database/audit-query.js'
+import type { Database } from '../../../fleet/database/connection.js'
 import { evidenceOf } from '../../../fleet/database/evidence-query.js'
+import { retiredAmong, retiredWords, unknownName } from '../../../fleet/database/machine-names.js'
 import { firstRootKey } from '../../../fleet/database/policy.js'
 import { UNREADABLE } from '../../../fleet/listing.js'
 import type { Break } from '../../../fleet/protocol.js'
@@ -60,9 +62,13 @@ async function searched({ options, output }: Given): Promise<number> {
   const limit = Number(options.lines ?? '20')
   if (!Number.isSafeInteger(limit) || limit < 1) throw usage('--lines must be a whole number above 0')
   const { machine } = options
-  const entries = await withDatabase(options, (database) =>
-    searchRecords(database, { ...filters, ...(machine !== undefined && { machine }), limit }),
-  )
+  const entries = await withDatabase(options, async (database) => {
+    await checkMachine(database, machine)
+    const query = { ...filters, ...(machine !== undefined && { machine }), limit }
+    const found = await searchRecords(database, query)
+    const retired = await retiredAmong(database, found)
+    return found.map((one) => ({ ...one, ...retiredIn(retired.get(one.chain)) }))
+  })
   return output.result({ entries }, () =>
     entries.length === 0
       ? ['no entries match']
@@ -70,13 +76,24 @@ async function searched({ options, output }: Given): Promise<number> {
   )
 }
 
-function cells({ machine, entry }: FleetEntry): string[] {
+/** An unknown name would look as if nothing had happened there. */
+async function checkMachine(database: Database, name: string | undefined): Promise<void> {
+  const unknown = name === undefined ? undefined : await unknownName(database, name)
+  if (unknown !== undefined)
+    throw new Refusal('UNKNOWN_MACHINE', unknown, { hint: 'carabiner fleet machines lists them.' })
+}
+
+function retiredIn(retired: string | undefined): { readonly retired?: string } {
+  return retired === undefined ? {} : { retired }
+}
+
+function cells({ machine, retired, entry }: FleetEntry & { readonly retired?: string }): string[] {
   const plain = plainData(entry)
   const [what, verdict, words] = isUnreadable(plain) ? [plain.kind, '', plain.reason] : entryCells(plain)
   const session = 'session' in plain && typeof plain.session === 'string' ? [plain.session] : []
   return [
     localTime(plain.time),
-    visibleName(machine),
+    `${visibleName(machine)}${retiredWords(retired)}`,
     what,
     verdict,
     oneLine([words, ...session].join(' · ')),
@@ -236,16 +253,19 @@ const MEANS: Readonly<Record<Break, string>> = {
 }
 
 async function evidence({ options, output }: Given): Promise<number> {
-  const found = await withDatabase(options, (database) => evidenceOf(database, options.machine))
+  const found = await withDatabase(options, async (database) => {
+    await checkMachine(database, options.machine)
+    return evidenceOf(database, options.machine)
+  })
   return output.result(found, () => [
     ...(found.evidence.length === 0
       ? ['no break was noticed']
       : columns(
           found.evidence
             .toReversed()
-            .map(({ machine, log, kind, seq, at }) => [
+            .map(({ machine, retired, log, kind, seq, at }) => [
               localTime(at),
-              visibleName(machine),
+              `${visibleName(machine)}${retiredWords(retired)}`,
               kind,
               `log ${log.slice(-8)} ${MEANS[kind]}, at record ${seq}`,
             ]),

@@ -1,6 +1,6 @@
 // Commands of an administrator of a fleet, and what they say when a key, a user or a list is not the right one.
 
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { refusing } from '../../src/cli/fleet/failure.js'
@@ -393,10 +393,10 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       expect(names(stdout)?.sort()).toEqual(['one', `one (retired ${today})`])
       expect(names((await type('audit', 'evidence')).stdout)).toEqual([`one (retired ${today})`])
       const database = await opened(fleet.page)
-      const answer = recordAnswers(database)['GET api/records']?.answer
-      const { rows } = (await answer?.({ query: new URLSearchParams() } as never)) as FleetRows
+      const answer = recordAnswers(database)['GET api/records']?.answer ?? expect.unreachable()
+      const { rows } = (await answer({ query: new URLSearchParams() } as never)) as FleetRows
       expect(rows.map((row) => row.machine).sort()).toEqual(['one', `one (retired ${today})`])
-      await expect(answer?.({ query: new URLSearchParams('machine=onee') } as never)).rejects.toThrow(
+      await expect(answer({ query: new URLSearchParams('machine=onee') } as never)).rejects.toThrow(
         'did you mean one?',
       )
       await database.close()
@@ -489,6 +489,43 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       for (const source of [[], ['signed.jsonl']]) {
         const { code, stderr } = await type('audit', 'verify', ...source, '--checkpoint', 'kept')
         expect([code, stderr]).toEqual(refused)
+      }
+    })
+
+    it('is not proven without its key, for a reason that JSON has, too', async () => {
+      await type('audit', 'export', '--out', 'signed.jsonl')
+      const { code, stdout } = await type('audit', 'verify', 'signed.jsonl', '--json')
+      expect(code).toBe(1)
+      expect(JSON.parse(stdout)).toMatchObject({
+        ...{ ok: false, problems: [], pinned: false },
+        notes: [expect.stringContaining('--root-key'), expect.stringContaining('--checkpoint')],
+      })
+    })
+
+    it('is verified with the key of the fleet, and with files that are checkpoints', async () => {
+      await type('audit', 'export', '--out', 'signed.jsonl')
+      const key = WRONG.publicKey.toString('base64url')
+      for (const [source, where] of [
+        [['signed.jsonl'], 'export'],
+        [[], 'database'],
+      ] as const) {
+        const verify = (...more: string[]) => type('audit', 'verify', ...source, ...more)
+        const other = await verify('--root-key', key, '--checkpoint', 'kept')
+        expect(other.code).toBe(1)
+        expect(other.stdout).toMatch(
+          new RegExp(`^not whole: .*\\n {2}the given key is not the one that the ${where} names`),
+        )
+        const own = ['--root-key', ROOT.publicKey.toString('base64url')]
+        writeFileSync(project.path('notes.txt'), 'nothing')
+        const none = await verify(...own, '--checkpoint', 'notes.txt')
+        expect(none).toMatchObject({ code: 64, stderr: expect.stringContaining('is not a checkpoint') })
+        const whole = readFileSync(project.path('kept/checkpoint-1.txt'), 'utf8')
+        writeFileSync(project.path('kept/checkpoint-2.txt'), whole.replace('time 2', 'time 1'))
+        const damaged = await verify(...own, '--checkpoint', 'kept')
+        expect(damaged.code).toBe(1)
+        expect(damaged.stdout).toMatch(/\n {2}kept\/checkpoint-2\.txt, which you kept, is not signed by/)
+        rmSync(project.path('kept/checkpoint-2.txt'))
+        expect(await verify(...own, '--checkpoint', 'kept')).toMatchObject({ code: 0 })
       }
     })
 

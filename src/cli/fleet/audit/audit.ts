@@ -9,8 +9,9 @@ import { publicKeyFrom } from '../../../files/ed25519.js'
 import { readMembership } from '../../../files/fleet/marker.js'
 import { fleetPlace } from '../../../files/fleet-places.js'
 import { isFolder } from '../../../files/folder.js'
+import { checkedCheckpoint, type Leaf } from '../../../fleet/checkpoint/checkpoint.js'
 import { readExport, writeExport } from '../../../fleet/checkpoint/export.js'
-import { databaseSource } from '../../../fleet/checkpoint/source.js'
+import { databaseSource, type FleetSource } from '../../../fleet/checkpoint/source.js'
 import { type FleetVerification, verifyFleet } from '../../../fleet/checkpoint/verify.js'
 import { type FleetEntry, searchRecords } from '../../../fleet/database/audit-query.js'
 import type { Database } from '../../../fleet/database/connection.js'
@@ -113,14 +114,17 @@ async function verified(given: Given): Promise<number> {
   if (file !== undefined) return verifiedFile(callerPath(file), kept, given)
   return withDatabase(options, async (database) => {
     const root = await rootKeyOf(options['root-key'], async () => firstRootKey(database))
-    const found = await database.snapshot((client) =>
-      verifyFleet(databaseSource(client), { rootKey: root.key, ...(kept !== undefined && { kept }) }),
-    )
-    return told(found, { ...root, isKept: kept !== undefined, where: 'database' }, given)
+    const checking = { ...root, kept, where: 'database' } as const
+    const found = await database.snapshot((client) => checked(databaseSource(client), checking))
+    return told(found, checking, given)
   })
 }
 
-async function verifiedFile(path: string, kept: Iterable<string> | undefined, given: Given): Promise<number> {
+async function verifiedFile(
+  path: string,
+  kept: readonly string[] | undefined,
+  given: Given,
+): Promise<number> {
   const unusable = (error: unknown) => {
     if (error instanceof Refusal) throw error
     // The operating system names the file itself.
@@ -132,30 +136,56 @@ async function verifiedFile(path: string, kept: Iterable<string> | undefined, gi
   const source = await readExport(path).catch(unusable)
   try {
     const root = await rootKeyOf(given.options['root-key'], async () => publicKeyFrom(source.head.rootKey))
-    const options = { rootKey: root.key, ...(kept !== undefined && { kept }) }
-    const found = await verifyFleet(source, options).catch(unusable)
-    return await told(found, { ...root, isKept: kept !== undefined, where: 'export' }, given)
+    const checking = { ...root, kept, where: 'export' } as const
+    return await told(await checked(source, checking).catch(unusable), checking, given)
   } finally {
     await source.close()
   }
 }
 
-interface Verified {
-  readonly isPinned: boolean
-  readonly isKept: boolean
+interface Checking extends RootKey {
+  /** Files of checkpoints. */
+  readonly kept: readonly string[] | undefined
   readonly where: 'database' | 'export'
+}
+
+/** What is wrong with the key or with a file that was given comes first: it may be the reason for all the rest. */
+async function checked<C extends Leaf>(
+  source: FleetSource<C>,
+  { key, isOther, kept, where }: Checking,
+): Promise<FleetVerification> {
+  const own = isOther
+    ? [`the given key is not the one that the ${where} names: check the key, or whose ${where} this is`]
+    : []
+  const texts = kept && keptTexts(kept, key, (what) => own.push(what))
+  const found = await verifyFleet(source, { rootKey: key, ...(texts && { kept: texts }) })
+  return {
+    ...found,
+    ok: found.ok && own.length === 0,
+    problems: [...own, ...found.problems],
+    problemCount: own.length + found.problemCount,
+  }
 }
 
 function told(
   found: FleetVerification,
-  { isPinned, isKept, where }: Verified,
+  { isPinned, kept, where }: Checking,
   { output }: Given,
 ): Promise<number> {
   // Whoever hands over a file could have written all of it; a database is at least where the fleet keeps its own.
   const isProven = where === 'database' || (isPinned && found.checkpoints > 0)
   const ok = found.ok && isProven
+  const notes = [
+    ...(isPinned
+      ? []
+      : [`the key comes from the ${where} itself; give --root-key, as fleet init printed it`]),
+    ...(where === 'export' && found.checkpoints === 0
+      ? ['no checkpoint signs these records; carabiner fleet checkpoint makes one before the next export']
+      : []),
+    ...(kept ? [] : [`only with --checkpoint, checkpoints that were removed from the ${where} are missed`]),
+  ]
   return output.result(
-    { ...found, ok, pinned: isPinned },
+    { ...found, ok, pinned: isPinned, notes },
     (paint) => [
       `${ok ? paint.green('whole') : paint.red(found.ok ? 'not proven' : 'not whole')}: ${counted(found.records, 'record')} in ${counted(found.chains, 'chain')}, ${counted(found.checkpoints, 'checkpoint')}`,
       ...(found.evidence === 0
@@ -167,17 +197,7 @@ function told(
       ...(found.problemCount > found.problems.length
         ? [`  and ${found.problemCount - found.problems.length} more`]
         : []),
-      ...(isPinned
-        ? []
-        : [`  note: the key comes from the ${where} itself; give --root-key, as fleet init printed it`]),
-      ...(where === 'export' && found.checkpoints === 0
-        ? [
-            '  note: no checkpoint signs these records; carabiner fleet checkpoint makes one before the next export',
-          ]
-        : []),
-      ...(isKept
-        ? []
-        : [`  note: only with --checkpoint, checkpoints that were removed from the ${where} are missed`]),
+      ...notes.map((note) => `  note: ${note}`),
     ],
     ok ? EXIT.ok : EXIT.failed,
   )
@@ -223,17 +243,42 @@ async function written(file: string, { options, output }: Given): Promise<number
   ])
 }
 
-/** A file, or a folder with all of them, which are read when their turn comes. */
-function checkpointsAt(given: string): Iterable<string> {
+/** Files of checkpoints: one, or all in a folder. */
+function checkpointsAt(given: string): readonly string[] {
   const path = callerPath(given)
-  const files = orUsage(() => (isFolder(path) ? keptIn(path) : [path]))
+  const isOne = orUsage(() => !isFolder(path))
+  const files = isOne ? [path] : orUsage(() => keptIn(path))
   const [first] = files
   if (first === undefined) throw usage(`--checkpoint: there are no checkpoints in ${path}`)
-  const read = (file: string) => orUsage(() => readFileSync(file, 'utf8'))
-  read(first)
-  return (function* () {
-    for (const file of files) yield read(file)
-  })()
+  const text = readCheckpoint(first)
+  if (isOne && !text.startsWith('carabiner-fleet/'))
+    throw usage(
+      `--checkpoint: ${shortPath(path)} is not a checkpoint`,
+      'carabiner fleet checkpoint writes files such as checkpoint-1.txt.',
+    )
+  return files
+}
+
+function readCheckpoint(file: string): string {
+  return orUsage(() => readFileSync(file, 'utf8'))
+}
+
+/** They are read when their turn comes. Those that prove nothing are left out, and `problem` is told which they are. */
+function* keptTexts(
+  files: readonly string[],
+  rootKey: Buffer,
+  problem: (what: string) => void,
+): Generator<string> {
+  for (const file of files) {
+    const text = readCheckpoint(file)
+    try {
+      checkedCheckpoint(text, rootKey)
+    } catch (error) {
+      problem(`${shortPath(file)}, which you kept, ${textOf(error)}`)
+      continue
+    }
+    yield text
+  }
 }
 
 function orUsage<T>(read: () => T): T {
@@ -280,6 +325,8 @@ async function evidence({ options, output }: Given): Promise<number> {
 interface RootKey {
   readonly key: Buffer
   readonly isPinned: boolean
+  /** Whether the records come with another one. */
+  readonly isOther: boolean
 }
 
 /** Given, else known to this machine, else what the records themselves come with, which somebody could have changed. */
@@ -288,5 +335,8 @@ async function rootKeyOf(text: string | undefined, own: () => Promise<Buffer | u
   const key = known === undefined ? undefined : publicKeyFrom(known)
   if (known !== undefined && !key)
     throw usage('--root-key must be the public key that carabiner fleet init printed')
-  return key ? { key, isPinned: true } : { key: (await own()) ?? Buffer.alloc(0), isPinned: false }
+  const named = await own()
+  return key
+    ? { key, isPinned: true, isOther: named !== undefined && !named.equals(key) }
+    : { key: named ?? Buffer.alloc(0), isPinned: false, isOther: false }
 }

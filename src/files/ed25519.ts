@@ -37,7 +37,11 @@ export function keyPairFrom(pem: string, passphrase = ''): KeyPair {
   } catch (error) {
     const isLocked = pem.includes('ENCRYPTED')
     throw new Error(
-      isLocked ? 'needs its passphrase, and this is not it' : 'is not a private key in PEM form',
+      !isLocked
+        ? 'is not a private key in PEM form'
+        : passphrase === ''
+          ? 'needs its passphrase, and none was given'
+          : 'needs its passphrase, and this is not it',
       { cause: error },
     )
   }

@@ -1,6 +1,6 @@
 // What machines and the gateway say to each other: the routes, their limits, the shapes of requests and answers.
 
-import type { SignedPeople } from '../files/fleet/people.js'
+import type { Role, SignedPeople } from '../files/fleet/people.js'
 import type { Pending, Signature } from '../store/approvals.js'
 import { LONGEST_LINE } from '../store/audit/chain.js'
 import type { Link } from '../store/audit-log.js'
@@ -247,6 +247,8 @@ export interface QuestionsAnswer {
   readonly questions: readonly FleetQuestion[]
   /** How many more there are: too many, or too long for one list. Each can be asked for by its id. */
   readonly hidden: number
+  /** Of whoever asks. Older gateways do not say it. */
+  readonly role?: Role
 }
 
 export interface CountRequest {

@@ -3,7 +3,7 @@
 import { isObject } from '../core/base/json.js'
 import { visible } from '../core/base/text.js'
 import type { FireEntry, ShownEntry } from '../store/audit/entry-words.js'
-import { isFire, toneOf } from '../store/audit/entry-words.js'
+import { answererWords, isFire, toneOf } from '../store/audit/entry-words.js'
 import type { EntryFilter, StoredEntry } from '../store/audit-log.js'
 import { ANSWERED, rowOf } from './row.js'
 import { block } from './shown-text.js'
@@ -51,13 +51,13 @@ function ofDamaged(entry: ShownEntry): AnswerView {
 
 /** An answer through the queue: the call was asked about before, and is made again after it. */
 function ofAnswer(entry: AnswerEntry, asked: readonly AskedEntry[]): AnswerView {
-  const { by, through, decision, reason } = entry
+  const { through, decision, reason } = entry
   const about = asked.filter(({ digest, session }) => digest === entry.digest && session === entry.session)
   const use = about.findLast((call) => isUse(call, entry))
   return {
     ...basis(entry, about[0]),
     said: ANSWERED[decision] ?? visible(decision),
-    by: visible(by),
+    by: visible(answererWords(entry)),
     how: through === undefined ? '' : (HOW[through] ?? visible(String(through))),
     ...(entry.tool !== undefined && { tool: visible(entry.tool) }),
     session: visible(entry.session),
@@ -104,7 +104,7 @@ function ofCall(entry: AskedEntry, given: readonly AnswerEntry[]): readonly Answ
     {
       ...basis(entry, entry),
       said: ANSWERED[isAlways ? 'always' : decision] ?? visible(decision),
-      by: answer.by === 'default' ? 'nobody' : visible(answer.by),
+      by: answer.by === 'default' ? 'nobody' : visible(answererWords(answer)),
       how:
         option !== undefined
           ? 'while the call waited'

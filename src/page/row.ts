@@ -5,6 +5,8 @@ import { actionRow, isAction } from '../core/events/actions.js'
 import type { AuditedHook } from '../core/session/audit-record.js'
 import { withTilde } from '../files/homes.js'
 import {
+  answererWords,
+  askedWords,
   changeWords,
   type FireEntry,
   isFire,
@@ -51,7 +53,8 @@ function bare(entry: StoredEntry) {
 }
 
 function fireRow(entry: FireEntry & ShownEntry): Row {
-  const { event, tool, session, turn, hooks, kept, reason, ms, unguarded = [] } = entry
+  const { event, tool, session, turn, hooks, kept, ms, unguarded = [] } = entry
+  const reason = askedWords(entry) ?? entry.reason
   const verdict = verdictOf(entry)
   return {
     ...bare(entry),
@@ -95,7 +98,7 @@ function otherRow(entry: Exclude<ShownEntry, FireEntry>): Row {
 function otherGist(entry: Exclude<ShownEntry, FireEntry>): string {
   switch (entry.kind) {
     case 'approval':
-      return [`answered by ${entry.by}`, ...(entry.kept ? [gistOf(entry.kept)] : [])].join(': ')
+      return [`answered by ${answererWords(entry)}`, ...(entry.kept ? [gistOf(entry.kept)] : [])].join(': ')
     case 'revoked':
       return ['grant revoked', entry.hook, entry.by && `by ${entry.by}`].filter(Boolean).join(' ')
     case 'change':
@@ -172,7 +175,7 @@ function fireDetails(entry: FireEntry & ShownEntry, row: Row): Details {
     ...(approval && {
       answer: block(
         answer
-          ? `${answer.decision === 'deny' ? 'denied' : 'allowed'} by ${answer.by}${answer.reason === undefined ? '' : `: ${answer.reason}`}`
+          ? `${answer.decision === 'deny' ? 'denied' : 'allowed'} by ${answererWords(answer)}${answer.reason === undefined ? '' : `: ${answer.reason}`}`
           : 'nobody answered',
       ),
     }),

@@ -1,12 +1,14 @@
 // Commands of an administrator of a fleet, and what they say when a key, a user or a list is not the right one.
 
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { refusing } from '../../src/cli/fleet/failure.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import { personCode } from '../../src/files/fleet/people.js'
 import { keyIdOf } from '../../src/fleet/policy/signers.js'
+import { recordAnswers } from '../../src/page/fleet/record-answers.js'
+import type { FleetRows } from '../../src/page/view/fleet.js'
 import { Project, withProgram } from '../cli/program.js'
 import {
   addedMachine,
@@ -101,9 +103,23 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       }
       expect(await versions()).toEqual(before)
       const { stdout } = await type('people', 'renew', '--to', '1')
-      expect(stdout).toContain('on the list again: ann\n')
+      expect(stdout).toMatch(/^on the list: ann\n(no longer on it: ben\n)?the list counts until/)
       expect(await versions()).toEqual([...before, before.length + 1])
       expect((await type('people')).stdout).toMatch(/^ann +approver/)
+    })
+
+    it('say who comes back, who is dropped, and when nobody may allow any more', async () => {
+      await type('people', 'add', 'ann', code())
+      await type('people', 'add', 'bob', code())
+      await type('people', 'remove', 'ann')
+      expect((await type('people')).stdout).toMatch(
+        /^bob .*\nversion 3 of the list counts .*\n.*renew --to VERSION .*:\n {2}2 with ann, bob\n {2}1 with ann\n$/,
+      )
+      const { stdout } = await type('people', 'renew', '--to', '1')
+      expect(stdout).toMatch(/^on the list: ann\non it again: ann\nno longer on it: bob\nthe list counts/)
+      expect((await type('people', 'add', 'vic', code(), '--role', 'viewer')).stdout).not.toContain('nobody')
+      expect((await type('people', 'remove', 'ann')).stdout).toContain('nobody on the list may allow calls')
+      expect((await type('people')).stdout).toContain('nobody on the list may allow calls')
     })
 
     it('begin anew after the highest version when the key of the fleet signed no list', async () => {
@@ -141,7 +157,7 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       }
       expect(await type('people', 'renew', '--to', '3')).toMatchObject({ code: 0 })
       expect(await versions()).toEqual([1, 2, 4])
-      expect((await type('people')).stdout).not.toContain('ben')
+      expect((await type('people')).stdout).not.toMatch(/^ben /m)
     })
 
     it('shows that somebody went on from a list before the newest', async () => {
@@ -350,16 +366,74 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
     })
   })
 
-  describe('a checkpoint', () => {
-    const LOG = '0'.repeat(32)
-    const shipped = async (machine: string, lines: Lines) => {
-      const database = await opened(fleet.gateway)
-      const { first, prev, count, last, text } = lines
-      await database.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
-        ...[machine, LOG, first, prev, count, last.hash, text, listingIn(lines)],
+  const LOG = '0'.repeat(32)
+  const shipped = async (machine: string, lines: Lines) => {
+    const database = await opened(fleet.gateway)
+    const { first, prev, count, last, text } = lines
+    await database.rows('select * from fleet.append($1, $2, 1, $3, $4, $5, $6, $7, $8)', [
+      ...[machine, LOG, first, prev, count, last.hash, text, listingIn(lines)],
+    ])
+    await database.close()
+  }
+
+  describe('who searches the records', () => {
+    it('is told which of two machines with one name was retired', async () => {
+      const entry = { event: 'Stop', action: 'continue', hooks: [], injections: [], diagnostics: [] }
+      const machine = await addedMachine(fleet, 'one')
+      await shipped(machine, madeLines([entry]))
+      await run(fleet.owner, [
+        `insert into fleet.evidence (org, machine, log, epoch, kind, seq) select org, machine, '${LOG}', 1, 'gap', 1 from fleet.machine`,
       ])
+      await type('machines', 'retire', 'one')
+      await shipped(await addedMachine(fleet, 'one'), madeLines([entry]))
+      const names = (text: string) =>
+        text.match(/ one( \(retired \d{4}-\d\d-\d\d\))? /g)?.map((one) => one.trim())
+      const today = new Date().toISOString().slice(0, 10)
+      const { stdout } = await type('audit', '--machine', 'one')
+      expect(names(stdout)?.sort()).toEqual(['one', `one (retired ${today})`])
+      expect(names((await type('audit', 'evidence')).stdout)).toEqual([`one (retired ${today})`])
+      const database = await opened(fleet.page)
+      const answer = recordAnswers(database)['GET api/records']?.answer ?? expect.unreachable()
+      const { rows } = (await answer({ query: new URLSearchParams() } as never)) as FleetRows
+      expect(rows.map((row) => row.machine).sort()).toEqual(['one', `one (retired ${today})`])
+      await expect(answer({ query: new URLSearchParams('machine=onee') } as never)).rejects.toThrow(
+        'did you mean one?',
+      )
       await database.close()
-    }
+    })
+
+    it('is told that no machine has a name, and which one was meant', async () => {
+      await addedMachine(fleet, 'two')
+      for (const words of [['audit'], ['audit', 'evidence']]) {
+        const refused = { code: 1, stderr: expect.stringContaining('is called tow; did you mean two?') }
+        expect(await type(...words, '--machine', 'tow')).toMatchObject(refused)
+        expect(await type(...words, '--machine', 'two')).toMatchObject({ code: 0 })
+      }
+      expect((await type('machines', 'retire', 'tow')).stderr).toContain('did you mean two?')
+      expect((await type('audit', '--since', 'soon')).stderr).toContain('--since must be a time')
+    })
+
+    it('reads what an open question asks, as on the machine itself', async () => {
+      const machine = await addedMachine(fleet, 'one')
+      const question = { asks: [{ hook: 'user:rules', prompt: 'The rule ask-delete asks first' }] }
+      const asked = { event: 'PreToolUse', tool: 'Bash', session: 's-1', action: 'ask_user' }
+      const more = { hooks: [], injections: [], diagnostics: [], approval: { question } }
+      const answered = { kind: 'approval', event: 'PreToolUse', decision: 'allow', session: 's-1' }
+      await shipped(
+        machine,
+        madeLines([
+          { ...asked, ...more, reason: 'A person of the fleet must approve this.' },
+          { ...answered, by: 'bob', people: ['ann', 'bob'] },
+        ]),
+      )
+      const { stdout } = await type('audit')
+      expect(stdout).toContain('ask_user  user:rules asks: The rule ask-delete asks first · s-1\n')
+      expect(stdout).toContain('by ann and bob · s-1\n')
+      expect(stdout).not.toContain('A person of the fleet must approve')
+    })
+  })
+
+  describe('a checkpoint', () => {
     beforeEach(async () => {
       const machine = await addedMachine(fleet, 'laptop-7')
       await shipped(machine, madeLines([{}, {}, {}]))
@@ -415,6 +489,43 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
       for (const source of [[], ['signed.jsonl']]) {
         const { code, stderr } = await type('audit', 'verify', ...source, '--checkpoint', 'kept')
         expect([code, stderr]).toEqual(refused)
+      }
+    })
+
+    it('is not proven without its key, for a reason that JSON has, too', async () => {
+      await type('audit', 'export', '--out', 'signed.jsonl')
+      const { code, stdout } = await type('audit', 'verify', 'signed.jsonl', '--json')
+      expect(code).toBe(1)
+      expect(JSON.parse(stdout)).toMatchObject({
+        ...{ ok: false, problems: [], pinned: false },
+        notes: [expect.stringContaining('--root-key'), expect.stringContaining('--checkpoint')],
+      })
+    })
+
+    it('is verified with the key of the fleet, and with files that are checkpoints', async () => {
+      await type('audit', 'export', '--out', 'signed.jsonl')
+      const key = WRONG.publicKey.toString('base64url')
+      for (const [source, where] of [
+        [['signed.jsonl'], 'export'],
+        [[], 'database'],
+      ] as const) {
+        const verify = (...more: string[]) => type('audit', 'verify', ...source, ...more)
+        const other = await verify('--root-key', key, '--checkpoint', 'kept')
+        expect(other.code).toBe(1)
+        expect(other.stdout).toMatch(
+          new RegExp(`^not whole: .*\\n {2}the given key is not the one that the ${where} names`),
+        )
+        const own = ['--root-key', ROOT.publicKey.toString('base64url')]
+        writeFileSync(project.path('notes.txt'), 'nothing')
+        const none = await verify(...own, '--checkpoint', 'notes.txt')
+        expect(none).toMatchObject({ code: 64, stderr: expect.stringContaining('is not a checkpoint') })
+        const whole = readFileSync(project.path('kept/checkpoint-1.txt'), 'utf8')
+        writeFileSync(project.path('kept/checkpoint-2.txt'), whole.replace('time 2', 'time 1'))
+        const damaged = await verify(...own, '--checkpoint', 'kept')
+        expect(damaged.code).toBe(1)
+        expect(damaged.stdout).toMatch(/\n {2}kept\/checkpoint-2\.txt, which you kept, is not signed by/)
+        rmSync(project.path('kept/checkpoint-2.txt'))
+        expect(await verify(...own, '--checkpoint', 'kept')).toMatchObject({ code: 0 })
       }
     })
 

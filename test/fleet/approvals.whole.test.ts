@@ -142,6 +142,28 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     expect(await rows('settled', pending.id)).toMatchObject([{ how: 'used', by_name: 'ann' }])
   })
 
+  it('that were allowed and used are allowed by nobody again, also not by the same person', async () => {
+    const { mirror, queue, raise } = await machine()
+    const { question, pending } = raise('again')
+    await mirror.exchange(0)
+    const client = as(ann)
+    const allowed = async (nonce: string) => {
+      const { questions } = await client.ask<QuestionsAnswer>('questions', { query: `id=${pending.id}` })
+      const asker = questions[0] ?? expect.unreachable('no question')
+      const challenge = challengeOf(asker.pending, { option: 'Allow', nonce, asker })
+      const body = { id: pending.id, option: 'Allow', signature: signedWith(ann, challenge, nonce) }
+      return client.ask<object>('answer', { body })
+    }
+    expect(await allowed('n1')).toEqual({ status: 'answered' })
+    // It got lost on its way back.
+    expect(await allowed('n1')).toEqual({ status: 'answered' })
+    await mirror.exchange(0)
+    expect(await queue.take(question)).toMatchObject({ decision: 'allow', by: 'ann' })
+    await mirror.exchange(0)
+    expect(await allowed('n2')).toEqual({ status: 'too-late', by: 'ann' })
+    client.close()
+  })
+
   it('keep of what a machine says of who answered only what looks like a name', async () => {
     const { mirror, raise, client } = await machine()
     const { pending } = raise('odd name')
@@ -486,9 +508,9 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
     let chat: Server
     const webhooks: Webhook[] = []
     /** One of a gateway. */
-    const webhook = () => {
+    const webhook = (port = (chat.address() as AddressInfo).port) => {
       const made = new Webhook(database, {
-        url: `http://127.0.0.1:${(chat.address() as AddressInfo).port}/`,
+        url: `http://127.0.0.1:${port}/`,
         secret: 's3cret',
         page: 'https://fleet.example',
         onTrouble: (text) => void troubles.push(text),
@@ -571,6 +593,19 @@ describe.runIf(hasPostgres)('approvals of a fleet', () => {
       await until(() => isTold(pending.id))
       expect(told(pending.id)).toBeGreaterThan(1)
       expect(await rows('told', pending.id)).toMatchObject([{ tries: told(pending.id) }])
+    })
+
+    it('that nobody serves is named with the reason', async () => {
+      const { mirror, raise } = await machine()
+      raise('away')
+      await mirror.exchange(0)
+      const closed = createServer()
+      await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+      const { port } = closed.address() as AddressInfo
+      await new Promise((resolve) => closed.close(resolve))
+      webhook(port).look()
+      await until(async () => troubles.length > 0)
+      expect(troubles[0]).toMatch(/: fetch failed \(ECONNREFUSED\); it is tried again/)
     })
 
     it('is told nothing of a question that is over', async () => {

@@ -225,7 +225,6 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     ]
     const admin = await opened(fleet.admin)
     await addPeople(admin, 1, signedPeople({ version: 1, people }, ROOT))
-    await admin.close()
     await type('fleet', 'ship')
     writeFileSync(project.path('pia.key'), pemOf(key), { mode: 0o600 })
     const places = { stateDir: join(data(), 'state'), dataDir: data(), approversFile: join(data(), 'none') }
@@ -252,6 +251,12 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     expect(JSON.parse((await asPia('approvals', '--json')).stdout)).toMatchObject({
       ...{ questions: [{ id: well }], unusable: [expect.any(String), expect.any(String)] },
     })
+    expect(stdout).toContain(`next carabiner fleet answer ${well} allow`)
+    const viewers = people.map((one) => ({ ...one, role: 'viewer' as const }))
+    await addPeople(admin, 2, signedPeople({ version: 2, people: viewers }, ROOT))
+    expect((await asPia('approvals')).stdout).not.toContain('next')
+    await addPeople(admin, 3, signedPeople({ version: 3, people }, ROOT))
+    await admin.close()
     expect(await asPia('answer', exchanged, 'allow', '--yes')).toMatchObject({
       ...{ code: 1, stderr: expect.stringContaining('is another one') },
     })

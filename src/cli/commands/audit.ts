@@ -126,7 +126,8 @@ function actionOf(name: string): Action {
 function filtered(options: Options<typeof OPTIONS>): EntryFilter {
   const { session, event, tool, hook, decision, kind, unguarded, since, until } = options
   try {
-    return filterOf(given({ session, event, tool, hook, decision, kind, unguarded, since, until }))
+    const options = given({ session, event, tool, hook, decision, kind, unguarded, since, until })
+    return filterOf(options, Date.now(), '--')
   } catch (error) {
     throw usage(textOf(error))
   }

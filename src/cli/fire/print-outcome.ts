@@ -6,6 +6,7 @@ import { visible } from '../../core/base/text.js'
 import { type ActionTone, actionRow, isAction } from '../../core/events/actions.js'
 import { resolveEvent } from '../../core/events/events.js'
 import type { Approval, Outcome, Trace } from '../../core/hooks/outcome.js'
+import { answererWords } from '../../store/audit/entry-words.js'
 import { plainData } from '../output.js'
 import { fitted } from '../print/fit.js'
 import { duration, indented, labelled, noticeLines, oneLine } from '../print/lines.js'
@@ -126,7 +127,7 @@ function effects(outcome: ToldOutcome, paint: Paint): readonly Effect[] {
 function answerOf({ question, answer }: Approval): string {
   if (!answer) return 'by nobody'
   const among = answer.option ? ` "${answer.option}" among ${question.options.join(', ')}` : ''
-  return `${answer.decision} by ${(answer.people ?? [answer.by]).join(' and ')}${among}`
+  return `${answer.decision} by ${answererWords(answer)}${among}`
 }
 
 /** Who switched it off, and how to undo it, unless one of the others says so. */

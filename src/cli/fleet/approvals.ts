@@ -11,7 +11,7 @@ import { questionsAt, withPerson } from './person-client.js'
 
 export async function run(given: Given): Promise<number> {
   const found = await withPerson(given.options, (client) => questionsAt(client))
-  const { questions, hidden, unusable } = found
+  const { questions, hidden, unusable, role } = found
   return given.output.result({ ...found }, (paint) =>
     questions.length + hidden + unusable.length === 0
       ? ['no machine asks anything']
@@ -19,7 +19,7 @@ export async function run(given: Given): Promise<number> {
           ...questions.flatMap(questionLines),
           ...(hidden > 0 ? [`${hidden} more: too many or too long for one list`] : []),
           ...unusable.map((why) => paint.yellow(visible(why))),
-          ...(questions.length + hidden === 0
+          ...(questions.length + hidden === 0 || role === 'viewer'
             ? []
             : nextLines([again(`carabiner fleet answer ${questions[0]?.id ?? 'ID'} allow`, given)], paint)),
         ],

@@ -3,6 +3,7 @@
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import type { Database } from '../../fleet/database/connection.js'
+import { unknownName } from '../../fleet/database/machine-names.js'
 import { chosen } from '../command.js'
 import { columns, counted } from '../print/lines.js'
 import { Refusal, usage } from '../refusal.js'
@@ -88,9 +89,12 @@ async function retired(database: Database, name: string, { output }: Given): Pro
     ? await database.rows<{ isDone: boolean }>('select fleet.retire_machine($1) as "isDone"', [row.machine])
     : []
   if (!done?.isDone)
-    throw new Refusal('UNKNOWN_MACHINE', `No machine of the fleet is called ${JSON.stringify(name)}`, {
-      hint: 'carabiner fleet machines lists them.',
-    })
+    throw new Refusal(
+      'UNKNOWN_MACHINE',
+      (await unknownName(database, name, { isRetiredToo: false })) ??
+        `${visibleName(name)} has just left the fleet`,
+      { hint: 'carabiner fleet machines lists them.' },
+    )
   return output.result({ retired: name }, () => [
     `${visibleName(name)} is no longer in the fleet; its records stay`,
   ])

@@ -56,8 +56,9 @@ const HOW = {
 } as const
 
 async function listed(database: Database, { output }: Given): Promise<number> {
-  const list = current(await readLists(database, await firstRootKey(database), output))
-  const { people, until } = list
+  const lists = await readLists(database, await firstRootKey(database), output)
+  const list = current(lists)
+  const { people, until, version } = list
   const end = endOfPeople(list)
   return output.result(list, (paint) =>
     people.length === 0
@@ -67,8 +68,10 @@ async function listed(database: Database, { output }: Given): Promise<number> {
             people.map(({ name, role, keys }) => [visibleName(name), role, keys.map(keyWords).join(', ')]),
           ).map((row) => row.join('  ')),
           end === undefined
-            ? `the list counts until ${localTime(until)}; renew it before: carabiner fleet people renew`
+            ? `version ${version} of the list counts until ${localTime(until)}; renew it before: carabiner fleet people renew`
             : paint.yellow(end),
+          ...nobodyAllows(people).map(paint.yellow),
+          ...earlierLines(lists),
         ],
   )
 }
@@ -81,10 +84,41 @@ async function renewed(database: Database, key: KeyPair, { options, output }: Gi
       hint: `Type carabiner fleet people ${HOW.add}.`,
     })
   const { version, until } = await written({ database, key, lists, output }, before.people)
-  return output.result({ renewed: true, version, until }, () => [
-    ...(options.to === undefined ? [] : [`on the list again: ${namesOf(before)}`]),
+  const { people } = before
+  const newest = lists.signed[0]?.people ?? []
+  const dropped = newest.filter(({ name }) => !people.some((one) => one.name === name))
+  const back = people.filter(({ name }) => !newest.some((one) => one.name === name))
+  const names = { people: namesIn(people), dropped: namesIn(dropped), back: namesIn(back) }
+  const isOlder = options.to !== undefined
+  return output.result({ renewed: true, version, until, ...(isOlder && names) }, (paint) => [
+    ...(isOlder ? [`on the list: ${namesOf(before)}`] : []),
+    ...(back.length === 0 ? [] : [`on it again: ${namesOf({ people: back })}`]),
+    ...(dropped.length === 0 ? [] : [paint.yellow(`no longer on it: ${namesOf({ people: dropped })}`)]),
+    ...nobodyAllows(people).map(paint.yellow),
     `the list counts until ${localTime(until)}; machines learn it at their next contact`,
   ])
+}
+
+function nobodyAllows(people: readonly Person[]): readonly string[] {
+  return people.every(({ role }) => role === 'viewer')
+    ? [
+        'nobody on the list may allow calls; carabiner fleet people add NAME CODE --role approver adds somebody who may',
+      ]
+    : []
+}
+
+/** There may be a hundred. */
+const SHOWN_VERSIONS = 3
+
+/** For `renew --to`. */
+function earlierLines({ signed }: Lists): readonly string[] {
+  const earlier = signed.slice(1, 1 + SHOWN_VERSIONS)
+  return earlier.length === 0
+    ? []
+    : [
+        'carabiner fleet people renew --to VERSION goes back to an earlier version:',
+        ...earlier.map((one) => `  ${one.version} with ${namesOf(one)}`),
+      ]
 }
 
 function keyWords(key: PersonKey): string {
@@ -110,8 +144,9 @@ async function added(database: Database, key: KeyPair, { options, words, output 
   const people = [...before.people.filter((one) => one !== known), person]
   const { version, until } = await written({ database, key, lists, output }, people)
   const also = known ? `, with ${counted(keys.length, 'key')}` : ''
-  return output.result({ added: name, role, version, until }, () => [
+  return output.result({ added: name, role, version, until }, (paint) => [
     `${visibleName(name)} is on the list as ${role}${also}; machines learn it at their next contact`,
+    ...nobodyAllows(people).map(paint.yellow),
   ])
 }
 
@@ -129,8 +164,9 @@ async function removed(database: Database, key: KeyPair, { words, output }: Give
     )
   }
   const { version, until } = await written({ database, key, lists, output }, people)
-  return output.result({ removed: name, version, until }, () => [
+  return output.result({ removed: name, version, until }, (paint) => [
     `${visibleName(name)} is no longer on the list; machines learn it at their next contact`,
+    ...nobodyAllows(people).map(paint.yellow),
   ])
 }
 
@@ -213,7 +249,11 @@ function listAt({ signed }: Lists, text: string): People {
   )
 }
 
-function namesOf({ people }: People): string {
+function namesIn(people: readonly Person[]): readonly string[] {
+  return people.map(({ name }) => name)
+}
+
+function namesOf({ people }: Pick<People, 'people'>): string {
   return people.length === 0 ? 'nobody' : people.map(({ name }) => visibleName(name)).join(', ')
 }
 

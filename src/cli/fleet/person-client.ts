@@ -41,11 +41,11 @@ export interface ReadQuestions extends QuestionsAnswer {
 /** The open questions, or the one with this id, which must be usable: it must show the call that would be signed. */
 export async function questionsAt(client: GatewayClient, id?: string): Promise<ReadQuestions> {
   const query = id === undefined ? '' : `id=${encodeURIComponent(id)}`
-  const { questions, hidden } = await client.ask<QuestionsAnswer>('questions', { query })
+  const { questions, ...rest } = await client.ask<QuestionsAnswer>('questions', { query })
   const read = questions.map(readQuestion)
   const unusable = read.filter((one) => typeof one === 'string')
   if (id !== undefined && unusable[0] !== undefined) throw new Refusal('FLEET_UNUSABLE', unusable[0])
-  return { questions: read.filter((one) => typeof one !== 'string'), hidden, unusable }
+  return { ...rest, questions: read.filter((one) => typeof one !== 'string'), unusable }
 }
 
 function readQuestion(one: FleetQuestion): FleetQuestion | string {

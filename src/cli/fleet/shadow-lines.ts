@@ -17,7 +17,7 @@ export const SHADOW_SINCE = '30d'
 
 /** Throws for a text that is no time. */
 export function sinceOf(given: string): Date {
-  return new Date(timeOf(given, 'since', Date.now()))
+  return new Date(timeOf(given, '--since', Date.now()))
 }
 
 /** Empty if nothing was tried. */

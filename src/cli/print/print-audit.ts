@@ -4,6 +4,8 @@ import type { Diagnostic } from '../../core/base/errors.js'
 import { localTime } from '../../core/base/time.js'
 import type { AuditedHook, Unguarded } from '../../core/session/audit-record.js'
 import {
+  answererWords,
+  askedWords,
   changeWords,
   type FireEntry,
   isUnguarded,
@@ -24,7 +26,7 @@ import { type Paint, width } from './terminal.js'
 export function entryLines(entries: readonly ShownEntry[], paint: Paint): readonly string[] {
   const plain = plainData(entries)
   const rows = columns(
-    plain.map((entry) => [String(entry.seq).padStart(4), clock(entry.time), ...cellsOf(entry)]),
+    plain.map((entry) => [String(entry.seq).padStart(4), clock(entry.time), ...entryCells(entry)]),
   )
   const lines = rows.map((row, i) => {
     const [seq = '', time = '', what = '', verdict = '', ...rest] = row
@@ -41,8 +43,8 @@ const LEAST_WORDS = 20
 
 type Cells = readonly [what: string, verdict: string, words: string]
 
-/** Another program may have written it: an entry that we do not understand is shown as it is. */
-function cellsOf(entry: ShownEntry): Cells {
+/** For plain data. Another program may have written it: an entry that we do not understand is shown as it is. */
+export function entryCells(entry: ShownEntry): Cells {
   try {
     return cells(entry) ?? [oneLine(String(entry.kind)), '', oneLine(JSON.stringify(entry))]
   } catch {
@@ -63,7 +65,7 @@ function cells(entry: ShownEntry): Cells | undefined {
             gist(entry.kept),
             isUnguarded(entry)
               ? missed(entry)
-              : (asked(entry) ?? entry.reason ?? shadows(entry) ?? ranBy(entry.hooks)),
+              : (askedWords(entry) ?? entry.reason ?? shadows(entry) ?? ranBy(entry.hooks)),
           ]
             .filter((one) => one !== '')
             .join(' · '),
@@ -73,9 +75,7 @@ function cells(entry: ShownEntry): Cells | undefined {
       return [
         [entry.event, entry.tool].filter(Boolean).join(' '),
         entry.decision,
-        oneLine(
-          `by ${(entry.people ?? [entry.by]).join(' and ')}${entry.reason === undefined ? '' : `: ${entry.reason}`}`,
-        ),
+        oneLine(`by ${answererWords(entry)}${entry.reason === undefined ? '' : `: ${entry.reason}`}`),
       ]
     case 'revoked':
       return [
@@ -127,12 +127,6 @@ function missed({ unguarded = [] }: FireEntry): string {
   return unguarded.map(({ hook, why }) => `${shortPath(hook)}: ${missedWords(why)}`).join(', ')
 }
 
-/** What nobody has answered yet. The reason only says how to answer. */
-function asked({ action, approval }: FireEntry): string | undefined {
-  if (action !== 'ask_user' || !approval) return undefined
-  return approval.question.asks.map(({ hook, prompt }) => `${hook} asks: ${prompt}`).join('; ')
-}
-
 /** What hooks and rules in shadow mode would have done. */
 function shadows({ diagnostics }: FireEntry): string | undefined {
   const texts = diagnostics.filter(({ code }) => code === 'shadow').map(({ text }) => text)
@@ -165,8 +159,8 @@ function clock(time: string, now = new Date()): string {
 export function entryDetails(stored: ShownEntry, paint: Paint): readonly string[] {
   const entry = plainData(stored)
   const { seq, time, hash, prev } = entry
-  const [what, verdict] = cellsOf(entry)
-  const [, , words] = cellsOf(withoutCall(entry))
+  const [what, verdict] = entryCells(entry)
+  const [, , words] = entryCells(withoutCall(entry))
   const isFire = entry.kind === 'fire' || entry.kind === 'late'
   return fitted([
     `${paint.bold(`${seq}`)}  ${localTime(time)}  ${what}  ${colour(entry, paint)(verdict)}`,
@@ -272,7 +266,7 @@ function approvalLines({ question, answer }: Asked): readonly string[] {
     ...question.asks.map(({ hook, prompt }) => `  ${hook} asked: ${oneLine(prompt)}`),
     answer === undefined
       ? '  nobody answered'
-      : `  ${answer.decision} by ${(answer.people ?? [answer.by]).join(' and ')} at ${localTime(answer.at)}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`,
+      : `  ${answer.decision} by ${answererWords(answer)} at ${localTime(answer.at)}${answer.reason === undefined ? '' : `: ${oneLine(answer.reason)}`}`,
     ...grants.map(
       ({ id, by = 'somebody', since }) =>
         `  always allowed by ${by} since ${localTime(since)} (grant ${id.slice(0, 8)})`,

@@ -6,6 +6,8 @@ import type { Database } from './connection.js'
 export interface FleetEvidence {
   /** The name of the machine. */
   readonly machine: string
+  /** When that machine was retired. Another one may have its name now. */
+  readonly retired?: string
   readonly log: string
   readonly chain: number
   readonly kind: Break
@@ -28,8 +30,9 @@ export interface EvidenceFound {
   readonly hidden: Readonly<Record<string, number>>
 }
 
-interface Row extends Omit<FleetEvidence, 'seq' | 'held' | 'sent' | 'line' | 'at'> {
+interface Row extends Omit<FleetEvidence, 'seq' | 'retired' | 'held' | 'sent' | 'line' | 'at'> {
   readonly seq: string
+  readonly retired: Date | null
   readonly held: string | null
   readonly sent: string | null
   readonly line: string | null
@@ -46,7 +49,7 @@ const LINE_BYTES = 16 * 1024 * 1024
 
 export async function evidenceOf(database: Database, machine?: string): Promise<EvidenceFound> {
   const rows = await database.rows<Row>(
-    `${TURNS} select name as machine, log, epoch as chain, kind, seq, held, sent, at,
+    `${TURNS} select name as machine, retired, log, epoch as chain, kind, seq, held, sent, at,
         case when $1::text is not null and sum(octet_length(line)) over (order by evidence desc) <= ${LINE_BYTES} then line end as line
       from (select * from placed where place <= $2 order by place, evidence desc limit ${MOST_OF_ALL}) as shown order by evidence desc`,
     [machine ?? null, machine === undefined ? MOST : MOST_OF_ONE],
@@ -66,15 +69,16 @@ export async function evidenceOf(database: Database, machine?: string): Promise<
 }
 
 const TURNS = `with turns as (
-    select m.name, v.*, row_number() over (partition by v.machine, v.log order by v.evidence desc) as turn
+    select m.name, m.retired, v.*, row_number() over (partition by v.machine, v.log order by v.evidence desc) as turn
     from fleet.evidence v join fleet.machine m on m.org = v.org and m.machine = v.machine
     where v.org = fleet.own_org() and ($1::text is null or m.name = $1)),
   placed as (select *, row_number() over (partition by machine order by turn, evidence desc) as place from turns)`
 
-function evidenceIn({ seq, held, sent, line, at, ...row }: Row): FleetEvidence {
+function evidenceIn({ seq, retired, held, sent, line, at, ...row }: Row): FleetEvidence {
   return {
     ...row,
     seq: Number(seq),
+    ...(retired && { retired: retired.toISOString() }),
     ...(held !== null && { held }),
     ...(sent !== null && { sent }),
     ...(line !== null && { line }),

@@ -183,11 +183,12 @@ export const settleQuestions: Handler = async (request) => {
 // ---- people ---------------------------------------------------------------------------------------------------
 
 /** With an id, only that question, however long it is. A QuestionsAnswer, unless what the database has is damaged. */
-export const questions: Handler = async ({ database, query }) => {
+export const questions: Handler = async ({ database, query, person }) => {
   const id = query.get('id')
   const one = id !== null && QUESTION_ID.test(id) ? await questionOf(database, id) : undefined
   const { rows, hidden } = id === null ? await openQuestions(database) : { rows: one ? [one] : [], hidden: 0 }
   return {
+    ...(person && { role: person.role }),
     hidden,
     questions: rows.map(({ id, machine, name, body, people, allowed, rejected }) => ({
       ...{ id, machine, name, people, allowed },
@@ -245,7 +246,18 @@ export async function giveAnswer(
     ...(signed && { signature: signed }),
   })
   bells?.ring(row.machine)
-  return result
+  const wasAllowed = allows && row.allowed >= row.people
+  if (result.status !== 'answered' || !wasAllowed || (await isKept(database, id, signed))) return result
+  return { status: 'too-late', by: name }
+}
+
+/** Whether exactly this answer is there: it got lost on its way back, and is given again. */
+async function isKept(database: Database, id: string, signed: Signature | undefined): Promise<boolean> {
+  const rows = await database.rows(
+    'select from fleet.answer where org = fleet.own_org() and id = $1 and signature = $2',
+    [id, JSON.stringify(signed)],
+  )
+  return rows.length > 0
 }
 
 function approversAmong(people: readonly Person[]): readonly Approver[] {

@@ -105,7 +105,7 @@ export class Webhook {
       await endTelling(this.#database, id, pause)
       if (!isOver)
         this.#options.onTrouble(
-          `the webhook was not told of ${id}: ${textOf(error)}; it is tried again in ${pause / 1000} s`,
+          `the webhook was not told of ${id}: ${failureText(error)}; it is tried again in ${pause / 1000} s`,
         )
       return
     }
@@ -130,6 +130,14 @@ export class Webhook {
     await response.body?.cancel()
     if (!response.ok) throw new Error(`it answers with status ${response.status}`)
   }
+}
+
+/** `fetch` itself says only that it failed. */
+function failureText(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (!(cause instanceof Error)) return textOf(error)
+  const { code } = cause as NodeJS.ErrnoException
+  return `${textOf(error)} (${code ?? textOf(cause)})`
 }
 
 function messageOf({ id, name, body }: QuestionRow, page: string): string {

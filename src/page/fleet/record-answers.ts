@@ -11,6 +11,7 @@ import {
   searchPage,
 } from '../../fleet/database/audit-query.js'
 import type { Database } from '../../fleet/database/connection.js'
+import { retiredAmong, retiredWords, unknownName } from '../../fleet/database/machine-names.js'
 import { DECISIONS, FILTERS, filterOf, KINDS } from '../../store/audit/filter.js'
 import { NotAnswered, textsIn } from '../answers.js'
 import { detailsOf, rowOf } from '../row.js'
@@ -28,8 +29,15 @@ export function recordAnswers(database: Database): FleetAnswers {
       role: 'viewer',
       answer: async ({ query }): Promise<FleetRows> => {
         const filters = { ...filtersIn(query), limit: PAGE_ROWS, lookAt: MOST_LOOKED_AT }
+        const unknown =
+          filters.machine === undefined ? undefined : await unknownName(database, filters.machine)
+        if (unknown !== undefined) throw new NotAnswered(400, unknown)
         const { entries, next } = await searchPage(database, filters)
-        return { rows: entries.map(fleetRow), ...(next !== undefined && { next }) }
+        const retired = await retiredAmong(database, entries)
+        return {
+          rows: entries.map((one) => fleetRow(one, retired.get(one.chain))),
+          ...(next !== undefined && { next }),
+        }
       },
     },
     'GET api/record': {
@@ -38,7 +46,8 @@ export function recordAnswers(database: Database): FleetAnswers {
         const [, chain, seq] = RECORD.exec(query.get('id') ?? '') ?? []
         const found = chain && seq ? await oneRecord(database, chain, seq) : undefined
         if (!found) throw new NotAnswered(404, 'There is no such record')
-        return { ...detailsOf(found.entry), machine: visible(found.machine) }
+        const retired = await retiredAmong(database, [found])
+        return { ...detailsOf(found.entry), machine: machineWords(found.machine, retired.get(chain ?? '')) }
       },
     },
     'GET api/filters': {
@@ -54,8 +63,12 @@ export function recordAnswers(database: Database): FleetAnswers {
 
 const RECORD = /^(\d{1,15})\.(\d{1,15})$/
 
-function fleetRow({ machine, chain, entry }: FleetEntry): FleetRow {
-  return { ...rowOf(entry), id: `${chain}.${entry.seq}`, machine: visible(machine) }
+function fleetRow({ machine, chain, entry }: FleetEntry, retired: string | undefined): FleetRow {
+  return { ...rowOf(entry), id: `${chain}.${entry.seq}`, machine: machineWords(machine, retired) }
+}
+
+function machineWords(name: string, retired: string | undefined): string {
+  return `${visible(name)}${retiredWords(retired)}`
 }
 
 function filtersIn(query: URLSearchParams): Omit<FleetQuery, 'limit'> {

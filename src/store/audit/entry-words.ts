@@ -46,6 +46,18 @@ export function missedWords(why: string): string {
   return Object.hasOwn(WHY, why) ? (WHY[why] as string) : why
 }
 
+/** What nobody has answered yet. The reason of such an entry only says how to answer. */
+export function askedWords({ action, approval }: FireEntry): string | undefined {
+  if (action !== 'ask_user' || !approval) return undefined
+  return approval.question.asks.map(({ hook, prompt }) => `${hook} asks: ${prompt}`).join('; ')
+}
+
+/** Who answered; of a question for several people, all of them. Another program may have written it. */
+export function answererWords({ by, people }: { readonly by?: unknown; readonly people?: unknown }): string {
+  const names = (Array.isArray(people) ? people : [by]).filter((one) => typeof one === 'string')
+  return names.join(' and ') || 'nobody knows who'
+}
+
 /** `my-plugin by ann, until …`. */
 export function changeWords({ hook, by, until }: ChangeEntry): string {
   return `${hook} by ${by}${until === undefined ? '' : `, until ${localTime(until)}`}`

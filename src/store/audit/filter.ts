@@ -65,11 +65,11 @@ interface Seen {
 
 type Test = (entry: Seen) => boolean
 
-/** An entry must match every option. Throws an Error for an invalid time, kind or decision. */
-export function filterOf(options: FilterOptions, now = Date.now()): EntryFilter {
+/** An entry must match every option. Throws an Error for an invalid time, kind or decision. `mark`: before names of options. */
+export function filterOf(options: FilterOptions, now = Date.now(), mark = ''): EntryFilter {
   const { session, hook, tool, decision, kind, event } = options
-  const since = options.since === undefined ? undefined : timeOf(options.since, 'since', now)
-  const until = options.until === undefined ? undefined : timeOf(options.until, 'until', now)
+  const since = options.since === undefined ? undefined : timeOf(options.since, `${mark}since`, now)
+  const until = options.until === undefined ? undefined : timeOf(options.until, `${mark}until`, now)
   const tests: Test[] = []
   if (session !== undefined) tests.push((entry) => entry.session === session)
   if (kind !== undefined) tests.push(kindTest(kind))

@@ -9,16 +9,22 @@ import { publicKeyFrom } from '../../../files/ed25519.js'
 import { readMembership } from '../../../files/fleet/marker.js'
 import { fleetPlace } from '../../../files/fleet-places.js'
 import { isFolder } from '../../../files/folder.js'
+import { checkedCheckpoint, type Leaf } from '../../../fleet/checkpoint/checkpoint.js'
 import { readExport, writeExport } from '../../../fleet/checkpoint/export.js'
-import { databaseSource } from '../../../fleet/checkpoint/source.js'
+import { databaseSource, type FleetSource } from '../../../fleet/checkpoint/source.js'
 import { type FleetVerification, verifyFleet } from '../../../fleet/checkpoint/verify.js'
 import { type FleetEntry, searchRecords } from '../../../fleet/database/audit-query.js'
+import type { Database } from '../../../fleet/database/connection.js'
 import { evidenceOf } from '../../../fleet/database/evidence-query.js'
+import { retiredAmong, retiredWords, unknownName } from '../../../fleet/database/machine-names.js'
 import { firstRootKey } from '../../../fleet/database/policy.js'
+import { UNREADABLE } from '../../../fleet/listing.js'
 import type { Break } from '../../../fleet/protocol.js'
 import { FILTERS, type FilterOptions, filterOf } from '../../../store/audit/filter.js'
 import { chosen } from '../../command.js'
-import { columns, counted, shortPath } from '../../print/lines.js'
+import { plainData } from '../../output.js'
+import { columns, counted, oneLine, shortPath } from '../../print/lines.js'
+import { entryCells } from '../../print/print-audit.js'
 import { EXIT, Refusal, usage } from '../../refusal.js'
 import { type Given, orgOf, withDatabase } from '../action.js'
 import { isOfFile } from '../failure.js'
@@ -50,16 +56,20 @@ async function searched({ options, output }: Given): Promise<number> {
     FILTERS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   )
   try {
-    filterOf(filters)
+    filterOf(filters, Date.now(), '--')
   } catch (error) {
     throw usage(textOf(error))
   }
   const limit = Number(options.lines ?? '20')
   if (!Number.isSafeInteger(limit) || limit < 1) throw usage('--lines must be a whole number above 0')
   const { machine } = options
-  const entries = await withDatabase(options, (database) =>
-    searchRecords(database, { ...filters, ...(machine !== undefined && { machine }), limit }),
-  )
+  const entries = await withDatabase(options, async (database) => {
+    await checkMachine(database, machine)
+    const query = { ...filters, ...(machine !== undefined && { machine }), limit }
+    const found = await searchRecords(database, query)
+    const retired = await retiredAmong(database, found)
+    return found.map((one) => ({ ...one, ...retiredIn(retired.get(one.chain)) }))
+  })
   return output.result({ entries }, () =>
     entries.length === 0
       ? ['no entries match']
@@ -67,25 +77,33 @@ async function searched({ options, output }: Given): Promise<number> {
   )
 }
 
-function cells({ machine, entry }: FleetEntry): string[] {
-  const { event, tool, action, decision, session, reason, by, people } = entry as unknown as Readonly<
-    Record<string, unknown>
-  >
-  const what = [event, tool].filter((one) => typeof one === 'string').join(' ')
-  const verdict = String(action ?? decision ?? entry.kind)
+/** An unknown name would look as if nothing had happened there. */
+async function checkMachine(database: Database, name: string | undefined): Promise<void> {
+  const unknown = name === undefined ? undefined : await unknownName(database, name)
+  if (unknown !== undefined)
+    throw new Refusal('UNKNOWN_MACHINE', unknown, { hint: 'carabiner fleet machines lists them.' })
+}
+
+function retiredIn(retired: string | undefined): { readonly retired?: string } {
+  return retired === undefined ? {} : { retired }
+}
+
+function cells({ machine, retired, entry }: FleetEntry & { readonly retired?: string }): string[] {
+  const plain = plainData(entry)
+  const [what, verdict, words] = isUnreadable(plain) ? [plain.kind, '', plain.reason] : entryCells(plain)
+  const session = 'session' in plain && typeof plain.session === 'string' ? [plain.session] : []
   return [
-    localTime(entry.time),
-    visibleName(machine),
-    visible(what || entry.kind),
-    visible(verdict),
-    visible([whoWords(by, people), session, reason].filter((one) => typeof one === 'string').join(' · ')),
+    localTime(plain.time),
+    `${visibleName(machine)}${retiredWords(retired)}`,
+    what,
+    verdict,
+    oneLine([words, ...session].join(' · ')),
   ]
 }
 
-/** Another program may have written the entry. */
-function whoWords(by: unknown, people: unknown): string | undefined {
-  const names = (Array.isArray(people) ? people : [by]).filter((one) => typeof one === 'string')
-  return names.length === 0 ? undefined : `by ${names.join(' and ')}`
+/** What the database knows of a record that nobody reads. */
+function isUnreadable(entry: object): entry is { readonly kind: string; readonly reason: string } {
+  return 'kind' in entry && entry.kind === UNREADABLE && 'reason' in entry && typeof entry.reason === 'string'
 }
 
 /** Of an export if one is named, else of the database. */
@@ -96,14 +114,17 @@ async function verified(given: Given): Promise<number> {
   if (file !== undefined) return verifiedFile(callerPath(file), kept, given)
   return withDatabase(options, async (database) => {
     const root = await rootKeyOf(options['root-key'], async () => firstRootKey(database))
-    const found = await database.snapshot((client) =>
-      verifyFleet(databaseSource(client), { rootKey: root.key, ...(kept !== undefined && { kept }) }),
-    )
-    return told(found, { ...root, isKept: kept !== undefined, where: 'database' }, given)
+    const checking = { ...root, kept, where: 'database' } as const
+    const found = await database.snapshot((client) => checked(databaseSource(client), checking))
+    return told(found, checking, given)
   })
 }
 
-async function verifiedFile(path: string, kept: Iterable<string> | undefined, given: Given): Promise<number> {
+async function verifiedFile(
+  path: string,
+  kept: readonly string[] | undefined,
+  given: Given,
+): Promise<number> {
   const unusable = (error: unknown) => {
     if (error instanceof Refusal) throw error
     // The operating system names the file itself.
@@ -115,30 +136,56 @@ async function verifiedFile(path: string, kept: Iterable<string> | undefined, gi
   const source = await readExport(path).catch(unusable)
   try {
     const root = await rootKeyOf(given.options['root-key'], async () => publicKeyFrom(source.head.rootKey))
-    const options = { rootKey: root.key, ...(kept !== undefined && { kept }) }
-    const found = await verifyFleet(source, options).catch(unusable)
-    return await told(found, { ...root, isKept: kept !== undefined, where: 'export' }, given)
+    const checking = { ...root, kept, where: 'export' } as const
+    return await told(await checked(source, checking).catch(unusable), checking, given)
   } finally {
     await source.close()
   }
 }
 
-interface Verified {
-  readonly isPinned: boolean
-  readonly isKept: boolean
+interface Checking extends RootKey {
+  /** Files of checkpoints. */
+  readonly kept: readonly string[] | undefined
   readonly where: 'database' | 'export'
+}
+
+/** What is wrong with the key or with a file that was given comes first: it may be the reason for all the rest. */
+async function checked<C extends Leaf>(
+  source: FleetSource<C>,
+  { key, isOther, kept, where }: Checking,
+): Promise<FleetVerification> {
+  const own = isOther
+    ? [`the given key is not the one that the ${where} names: check the key, or whose ${where} this is`]
+    : []
+  const texts = kept && keptTexts(kept, key, (what) => own.push(what))
+  const found = await verifyFleet(source, { rootKey: key, ...(texts && { kept: texts }) })
+  return {
+    ...found,
+    ok: found.ok && own.length === 0,
+    problems: [...own, ...found.problems],
+    problemCount: own.length + found.problemCount,
+  }
 }
 
 function told(
   found: FleetVerification,
-  { isPinned, isKept, where }: Verified,
+  { isPinned, kept, where }: Checking,
   { output }: Given,
 ): Promise<number> {
   // Whoever hands over a file could have written all of it; a database is at least where the fleet keeps its own.
   const isProven = where === 'database' || (isPinned && found.checkpoints > 0)
   const ok = found.ok && isProven
+  const notes = [
+    ...(isPinned
+      ? []
+      : [`the key comes from the ${where} itself; give --root-key, as fleet init printed it`]),
+    ...(where === 'export' && found.checkpoints === 0
+      ? ['no checkpoint signs these records; carabiner fleet checkpoint makes one before the next export']
+      : []),
+    ...(kept ? [] : [`only with --checkpoint, checkpoints that were removed from the ${where} are missed`]),
+  ]
   return output.result(
-    { ...found, ok, pinned: isPinned },
+    { ...found, ok, pinned: isPinned, notes },
     (paint) => [
       `${ok ? paint.green('whole') : paint.red(found.ok ? 'not proven' : 'not whole')}: ${counted(found.records, 'record')} in ${counted(found.chains, 'chain')}, ${counted(found.checkpoints, 'checkpoint')}`,
       ...(found.evidence === 0
@@ -150,17 +197,7 @@ function told(
       ...(found.problemCount > found.problems.length
         ? [`  and ${found.problemCount - found.problems.length} more`]
         : []),
-      ...(isPinned
-        ? []
-        : [`  note: the key comes from the ${where} itself; give --root-key, as fleet init printed it`]),
-      ...(where === 'export' && found.checkpoints === 0
-        ? [
-            '  note: no checkpoint signs these records; carabiner fleet checkpoint makes one before the next export',
-          ]
-        : []),
-      ...(isKept
-        ? []
-        : [`  note: only with --checkpoint, checkpoints that were removed from the ${where} are missed`]),
+      ...notes.map((note) => `  note: ${note}`),
     ],
     ok ? EXIT.ok : EXIT.failed,
   )
@@ -206,17 +243,42 @@ async function written(file: string, { options, output }: Given): Promise<number
   ])
 }
 
-/** A file, or a folder with all of them, which are read when their turn comes. */
-function checkpointsAt(given: string): Iterable<string> {
+/** Files of checkpoints: one, or all in a folder. */
+function checkpointsAt(given: string): readonly string[] {
   const path = callerPath(given)
-  const files = orUsage(() => (isFolder(path) ? keptIn(path) : [path]))
+  const isOne = orUsage(() => !isFolder(path))
+  const files = isOne ? [path] : orUsage(() => keptIn(path))
   const [first] = files
   if (first === undefined) throw usage(`--checkpoint: there are no checkpoints in ${path}`)
-  const read = (file: string) => orUsage(() => readFileSync(file, 'utf8'))
-  read(first)
-  return (function* () {
-    for (const file of files) yield read(file)
-  })()
+  const text = readCheckpoint(first)
+  if (isOne && !text.startsWith('carabiner-fleet/'))
+    throw usage(
+      `--checkpoint: ${shortPath(path)} is not a checkpoint`,
+      'carabiner fleet checkpoint writes files such as checkpoint-1.txt.',
+    )
+  return files
+}
+
+function readCheckpoint(file: string): string {
+  return orUsage(() => readFileSync(file, 'utf8'))
+}
+
+/** They are read when their turn comes. Those that prove nothing are left out, and `problem` is told which they are. */
+function* keptTexts(
+  files: readonly string[],
+  rootKey: Buffer,
+  problem: (what: string) => void,
+): Generator<string> {
+  for (const file of files) {
+    const text = readCheckpoint(file)
+    try {
+      checkedCheckpoint(text, rootKey)
+    } catch (error) {
+      problem(`${shortPath(file)}, which you kept, ${textOf(error)}`)
+      continue
+    }
+    yield text
+  }
 }
 
 function orUsage<T>(read: () => T): T {
@@ -236,16 +298,19 @@ const MEANS: Readonly<Record<Break, string>> = {
 }
 
 async function evidence({ options, output }: Given): Promise<number> {
-  const found = await withDatabase(options, (database) => evidenceOf(database, options.machine))
+  const found = await withDatabase(options, async (database) => {
+    await checkMachine(database, options.machine)
+    return evidenceOf(database, options.machine)
+  })
   return output.result(found, () => [
     ...(found.evidence.length === 0
       ? ['no break was noticed']
       : columns(
           found.evidence
             .toReversed()
-            .map(({ machine, log, kind, seq, at }) => [
+            .map(({ machine, retired, log, kind, seq, at }) => [
               localTime(at),
-              visibleName(machine),
+              `${visibleName(machine)}${retiredWords(retired)}`,
               kind,
               `log ${log.slice(-8)} ${MEANS[kind]}, at record ${seq}`,
             ]),
@@ -260,6 +325,8 @@ async function evidence({ options, output }: Given): Promise<number> {
 interface RootKey {
   readonly key: Buffer
   readonly isPinned: boolean
+  /** Whether the records come with another one. */
+  readonly isOther: boolean
 }
 
 /** Given, else known to this machine, else what the records themselves come with, which somebody could have changed. */
@@ -268,5 +335,8 @@ async function rootKeyOf(text: string | undefined, own: () => Promise<Buffer | u
   const key = known === undefined ? undefined : publicKeyFrom(known)
   if (known !== undefined && !key)
     throw usage('--root-key must be the public key that carabiner fleet init printed')
-  return key ? { key, isPinned: true } : { key: (await own()) ?? Buffer.alloc(0), isPinned: false }
+  const named = await own()
+  return key
+    ? { key, isPinned: true, isOther: named !== undefined && !named.equals(key) }
+    : { key: named ?? Buffer.alloc(0), isPinned: false, isOther: false }
 }

@@ -11,8 +11,9 @@ import type { Database } from '../../src/fleet/database/connection.js'
 import { addPeople } from '../../src/fleet/database/people.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
+import { newToken, tokenText } from '../../src/fleet/join-token.js'
 import { clientOf } from '../../src/fleet/machine/joining.js'
-import { type Member, readMember } from '../../src/fleet/machine/membership.js'
+import { keyAt, type Member, readMember } from '../../src/fleet/machine/membership.js'
 import { putInForce } from '../../src/fleet/machine/policy-files.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
@@ -56,6 +57,7 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
 
   const data = () => join(project.home, 'data')
   const type = (...args: string[]) => project.call(args, { env: { CARABINER_HOME: data() } })
+  const anyToken = () => tokenText(newToken(ROOT.publicKey))
   const findings = async () => {
     const { findings } = JSON.parse((await type('doctor', '--json')).stdout) as {
       findings: { code: string }[]
@@ -112,6 +114,40 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     const anyway = await type('fleet', 'leave', '--anyway')
     expect(anyway).toMatchObject({ code: 0, stdout: expect.stringContaining('unless it is retired already') })
     expect(readMember(member.place)).toBeUndefined()
+  })
+
+  describe.each([
+    ['with a damaged marker', () => writeFileSync(member.place.marker, '{')],
+    ['without its key', () => rmSync(member.place.key)],
+    ['with a damaged key', () => writeFileSync(member.place.key, 'x')],
+  ])('%s', (_, damage) => {
+    it('every command names the way out, and leave --anyway takes it', async () => {
+      damage()
+      const way = 'carabiner fleet leave --anyway'
+      for (const words of [['status'], ['ship'], ['leave'], ['join', listening.url, '--token', anyToken()]])
+        expect(await type('fleet', ...words)).toMatchObject({
+          ...{ code: 1, stderr: expect.stringContaining(way) },
+        })
+      const found = JSON.parse((await type('doctor', '--json')).stdout).findings
+      expect(found).toContainEqual(expect.objectContaining({ fix: `${way}   # then join again` }))
+      expect(await findings()).not.toContain('check-failed')
+      const left = await type('fleet', 'leave', '--anyway')
+      expect(left).toMatchObject({ code: 0, stdout: expect.stringContaining('the gateway was not told') })
+      expect(left.stdout).toContain('carabiner fleet machines retire')
+      expect((await type('fleet', 'status')).stdout).toContain('this machine is in no fleet')
+      expect(keyAt(member.place)).toBeUndefined()
+    })
+  })
+
+  it('approvals allow says why nobody can allow, which is no bug', async () => {
+    const places = { stateDir: join(data(), 'state'), dataDir: data(), approversFile: join(data(), 'none') }
+    writeFileSync(member.place.people, JSON.stringify(signedPeople({ version: 1, people: [] }, ROOT)))
+    const { id } = new FileApprovals(places).raise(madeQuestion(), { project: project.folder })
+    writeFileSync(member.place.marker, '{')
+    const { code, stderr } = await type('approvals', 'allow', id)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('carabiner fleet leave --anyway')])
+    expect(stderr).not.toContain('bug')
+    expect(await type('approvals', 'deny', id)).toMatchObject({ code: 0 })
   })
 
   it('ship reports for its user, and ships also what a gateway does that cannot keep the report', async () => {

@@ -12,7 +12,7 @@ import { ifThere } from '../../files/if-there.js'
 import { tokenFrom } from '../../fleet/join-token.js'
 import type { GatewayClient } from '../../fleet/machine/gateway-client.js'
 import { clientOf, joinFleet } from '../../fleet/machine/joining.js'
-import type { Member } from '../../fleet/machine/membership.js'
+import { type Member, readMember } from '../../fleet/machine/membership.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
 import { fetchPolicy } from '../../fleet/machine/policy.js'
 import { MACHINE_NAME } from '../../fleet/protocol.js'
@@ -49,7 +49,9 @@ export async function run({ options, words: [address], output }: Given): Promise
   const place = isRoot && !options.user ? ROOT_PLACE : userPlace()
   if (known)
     throw new Refusal('FLEET_UNUSABLE', `This machine is in a fleet already: ${known.marker}`, {
-      hint: 'carabiner fleet leave leaves it.',
+      hint: isUsable(known)
+        ? 'carabiner fleet leave leaves it.'
+        : 'Its files cannot be used: carabiner fleet leave --anyway removes them.',
     })
   const group = place.binding ? groupOf(options.group) : undefined
   if (options.group !== undefined && !place.binding)
@@ -101,6 +103,14 @@ export async function run({ options, words: [address], output }: Given): Promise
       : []),
     ...(timer ? timerLines(timer, paint) : []),
   ])
+}
+
+function isUsable(place: FleetPlace): boolean {
+  try {
+    return readMember(place) !== undefined
+  } catch {
+    return false
+  }
 }
 
 /** For a machine that has joined: Node may be somewhere else by now, or an older version made no timer. */

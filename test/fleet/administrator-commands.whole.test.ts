@@ -129,6 +129,24 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
     expect(machines[2]).toMatchObject({ name: 'ann', retiredBy: 'database user a_admin' })
   })
 
+  it('is told by the status of a fleet if nobody can allow in it', async () => {
+    const status = () => type('status')
+    const nobody = (words: string) => ({ code: 1, stdout: expect.stringContaining(words) })
+    expect(await status()).toMatchObject(nobody('the fleet has no list of people'))
+    await type('people', 'add', 'vic', code(), '--role', 'viewer')
+    expect(await status()).toMatchObject(nobody('nobody on the list of people is an approver'))
+    await type('people', 'add', 'ann', code())
+    expect(await status()).toMatchObject({ code: 0, stdout: 'no machines\n' })
+    await run(fleet.owner, ['delete from fleet.people where version = 2'])
+    expect(await status()).toMatchObject(
+      nobody('version 2 of the list of people in the database was removed'),
+    )
+    await run(fleet.owner, ['delete from fleet.people'])
+    expect(await status()).toMatchObject(
+      nobody('version 2 of the list of people in the database was removed'),
+    )
+  })
+
   describe('what was seen before', () => {
     it('shows that the newest list of people was removed, so nobody who left comes back', async () => {
       for (const name of ['ann', 'ben']) await type('people', 'add', name, code())

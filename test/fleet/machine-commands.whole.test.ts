@@ -379,6 +379,26 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     expect((await type('fleet', 'status')).stdout).toContain('calls here may be allowed by ann')
   })
 
+  it('status of a machine where nobody can allow says so, in words and with its exit code', async () => {
+    const list = (content: string) => writeFileSync(member.place.people, content, { mode: 0o600 })
+    const signedOne = (days = 0, people: Parameters<typeof signedPeople>[0]['people'] = []) =>
+      JSON.stringify(signedPeople({ version: 1, people }, ROOT, Date.now() - days * 86_400_000))
+    const publicKey = ROOT.publicKey.toString('base64url')
+    const ann = { name: 'ann', role: 'admin' as const, keys: [{ kind: 'ed25519' as const, publicKey }] }
+    for (const [content, words] of [
+      ['x\n', 'cannot be used: it is not valid JSON;'],
+      [signedOne(31, [ann]), 'expired on'],
+      [signedOne(), 'the fleet has no approver'],
+    ] as const) {
+      list(content)
+      const { code, stdout } = await type('fleet', 'status')
+      expect([code, stdout]).toEqual([1, expect.stringContaining('nobody can allow calls here')])
+      expect(stdout).toContain(words)
+    }
+    list(signedOne(0, [ann]))
+    expect(await type('fleet', 'status')).toMatchObject({ code: 0 })
+  })
+
   it.skipIf(process.getuid?.() === 0)('doctor says if the key cannot be read', async () => {
     chmodSync(member.place.key, 0o000)
     expect(await findings()).toContain('fleet-key')

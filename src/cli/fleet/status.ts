@@ -73,8 +73,8 @@ export async function run(given: Given): Promise<number> {
   const allowers = allowersHere(member)
   const policy = policyHere(place)
   const stale = unfetched(place)
-  const ok =
-    contact.reached && policy.problem === undefined && logs.every(({ failure }) => failure === undefined)
+  const isEnforced = policy.problem === undefined && allowers.problem === undefined
+  const ok = contact.reached && isEnforced && logs.every(({ failure }) => failure === undefined)
   const machineFacts = { member: true, ok, url, name, machine, binding, marker }
   const document = { ...machineFacts, gateway, allowers, policy, logs, ...(stale && { unfetched: stale }) }
   return output.result(
@@ -148,7 +148,7 @@ function allowersLines({ names, problem, warning }: Allowers, paint: Paint): rea
         `  calls here may be allowed by ${names.map(visibleName).join(', ')}`,
         ...(warning === undefined ? [] : [`  ${paint.yellow(warning)}`]),
       ]
-    : [`  ${paint.yellow('nobody can allow calls here')}: ${visible(problem)}`]
+    : [`  ${paint.red('nobody can allow calls here')}: ${visible(problem)}`]
 }
 
 async function contactOf(ask: () => Promise<Omit<Contact, 'reached'>>): Promise<Contact> {

@@ -21,7 +21,8 @@ import { FileAuditLog } from '../../src/store/audit/file-audit.js'
 import { readShipped, writeShipped } from '../../src/store/audit/shipped.js'
 import { madeQuestion } from '../approvals/made-question.js'
 import { Project, withProgram } from '../cli/program.js'
-import { type Fleet, joined, madeFleet, ORG, opened, ROOT } from './fleet-scene.js'
+import { madeAuthority } from './authority.js'
+import { type Fleet, joined, madeFleet, madeToken, ORG, opened, ROOT } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 withProgram()
@@ -124,7 +125,12 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     it('every command names the way out, and leave --anyway takes it', async () => {
       damage()
       const way = 'carabiner fleet leave --anyway'
-      for (const words of [['status'], ['ship'], ['leave'], ['join', listening.url, '--token', anyToken()]])
+      for (const words of [
+        ['status'],
+        ['ship'],
+        ['leave'],
+        ['join', listening.url, '--user', '--token', anyToken()],
+      ])
         expect(await type('fleet', ...words)).toMatchObject({
           ...{ code: 1, stderr: expect.stringContaining(way) },
         })
@@ -148,6 +154,36 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('carabiner fleet leave --anyway')])
     expect(stderr).not.toContain('bug')
     expect(await type('approvals', 'deny', id)).toMatchObject({ code: 0 })
+  })
+
+  it('join checks what --ca names before it sends anything', async () => {
+    await type('fleet', 'leave')
+    const { ca, cert, key } = madeAuthority(project.folder)
+    const secure = await listen({ host: '127.0.0.1', port: 0, tls: { cert, key } }, gateway({ database }))
+    const token = tokenText(await madeToken(fleet))
+    const join_ = (file: string) =>
+      type('fleet', 'join', secure.url, '--token', token, '--user', '--ca', file, '--name', `ca-${made++}`)
+    try {
+      const damaged = '-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----\n'
+      for (const [content, words] of [
+        ['nonsense', '--ca has no certificate'],
+        [key, 'it has a PRIVATE KEY'],
+        [`${ca}${key}`, 'it has a PRIVATE KEY'],
+        [damaged, '--ca cannot be used'],
+      ] as const) {
+        writeFileSync(project.path('given.pem'), content)
+        expect(await join_('given.pem')).toMatchObject({ code: 64, stderr: expect.stringContaining(words) })
+      }
+      mkdirSync(project.path('other'))
+      writeFileSync(project.path('other.pem'), madeAuthority(project.path('other')).ca)
+      const other = await join_('other.pem')
+      expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('that --ca named')])
+      writeFileSync(project.path('given.pem'), `Comment\n${ca}`)
+      expect(await join_('given.pem')).toMatchObject({ code: 0 })
+      expect(readMember(member.place)?.ca?.trim()).toBe(ca.trim())
+    } finally {
+      await secure.close()
+    }
   })
 
   it('ship reports for its user, and ships also what a gateway does that cannot keep the report', async () => {

@@ -56,18 +56,9 @@ export async function run({ options, words: [address], output }: Given): Promise
   const group = place.binding ? groupOf(options.group) : undefined
   if (options.group !== undefined && !place.binding)
     throw usage('--group is for root: without it, only you can read the key')
-  const member = await asked(() =>
-    writing(place, () =>
-      joinFleet({
-        url,
-        token,
-        name,
-        place,
-        ...(ca !== undefined && { ca }),
-        ...(group !== undefined && { group }),
-      }),
-    ),
-  )
+  const authority = ca === undefined ? {} : { ca }
+  const joining = { url, token, name, place, ...authority, ...(group !== undefined && { group }) }
+  const member = await asked(() => writing(place, () => joinFleet(joining)), authority)
   const { approvers, policy, peopleProblem, problem } = await firstNews(member)
   const timer = place.binding && !options['no-timer'] ? addTimer() : undefined
   const { machine } = member

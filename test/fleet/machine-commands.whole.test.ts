@@ -8,6 +8,7 @@ import { userName } from '../../src/cli/person.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import { signedPeople } from '../../src/files/fleet/people.js'
 import type { Database } from '../../src/fleet/database/connection.js'
+import type { FleetStatus } from '../../src/fleet/database/machine-status.js'
 import { addPeople } from '../../src/fleet/database/people.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
@@ -154,6 +155,21 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('carabiner fleet leave --anyway')])
     expect(stderr).not.toContain('bug')
     expect(await type('approvals', 'deny', id)).toMatchObject({ code: 0 })
+  })
+
+  it('a machine reports as it joins, and so is not silent', async () => {
+    await type('fleet', 'leave')
+    const name = `reports-${made++}`
+    const token = tokenText(await madeToken(fleet))
+    expect(
+      await type('fleet', 'join', listening.url, '--user', '--token', token, '--name', name),
+    ).toMatchObject({
+      ...{ code: 0, stderr: '' },
+    })
+    const options = ['--database', fleet.auditor, '--org', ORG, '--json']
+    const { machines } = JSON.parse((await type('fleet', 'status', ...options)).stdout) as FleetStatus
+    const { troubles } = machines.find((one) => one.name === name) ?? expect.unreachable()
+    expect(troubles.map(({ kind }) => kind)).not.toContain('silent')
   })
 
   it('join checks what --ca names before it sends anything', async () => {

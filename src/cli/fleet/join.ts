@@ -10,7 +10,7 @@ import type { InForce } from '../../files/fleet/policy.js'
 import { type FleetPlace, fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
 import { ifThere } from '../../files/if-there.js'
 import { tokenFrom } from '../../fleet/join-token.js'
-import type { GatewayClient } from '../../fleet/machine/gateway-client.js'
+import { type GatewayClient, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf, joinFleet } from '../../fleet/machine/joining.js'
 import { type Member, readMember } from '../../fleet/machine/membership.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
@@ -23,6 +23,7 @@ import type { Paint } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { asked, type Given } from './action.js'
 import { certificates, gatewayUrl } from './gateway-address.js'
+import { sendReport } from './own-report.js'
 import { policyText } from './policy/fetch.js'
 import { addTimer, type TimerState } from './root-timer.js'
 
@@ -59,7 +60,7 @@ export async function run({ options, words: [address], output }: Given): Promise
   const authority = ca === undefined ? {} : { ca }
   const joining = { url, token, name, place, ...authority, ...(group !== undefined && { group }) }
   const member = await asked(() => writing(place, () => joinFleet(joining)), authority)
-  const { approvers, policy, peopleProblem, problem } = await firstNews(member)
+  const { approvers, policy, peopleProblem, problem } = await firstNews(member, output)
   const timer = place.binding && !options['no-timer'] ? addTimer() : undefined
   const { machine } = member
   const document = {
@@ -146,18 +147,29 @@ interface News extends People {
   readonly problem?: string
 }
 
-/** Shipping learns it later if it cannot be had now. `problem`: why the policy was not fetched. */
-async function firstNews(member: Member): Promise<News> {
+/** Shipping learns, and reports, later what cannot be done now. */
+async function firstNews(member: Member, output: Output): Promise<News> {
   const client = clientOf(member)
-  const people = await approversOf(client, member)
   try {
-    const { inForce } = await fetchPolicy(client, member)
-    return { ...people, ...(inForce && { policy: inForce }) }
-  } catch (error) {
-    const isOlder = error instanceof GatewayRefusal && error.code === 'UNKNOWN_ROUTE'
-    return { ...people, ...(!isOlder && { problem: textOf(error) }) }
+    const news = { ...(await approversOf(client, member)), ...(await policyOf(client, member)) }
+    // After the policy, which it names. Until then, the machine counts as silent.
+    await sendReport(client, member, output).catch((error: unknown) => {
+      if (!(error instanceof Unreachable)) throw error
+    })
+    return news
   } finally {
     client.close()
+  }
+}
+
+/** `problem`: why it was not fetched. */
+async function policyOf(client: GatewayClient, member: Member): Promise<Pick<News, 'policy' | 'problem'>> {
+  try {
+    const { inForce } = await fetchPolicy(client, member)
+    return inForce ? { policy: inForce } : {}
+  } catch (error) {
+    const isOlder = error instanceof GatewayRefusal && error.code === 'UNKNOWN_ROUTE'
+    return isOlder ? {} : { problem: textOf(error) }
   }
 }
 

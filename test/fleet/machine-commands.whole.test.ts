@@ -1,6 +1,6 @@
 // Commands on a machine of a fleet: leaving it, its status, and what doctor says about it.
 
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { entryOf } from '../../src/cli/answer-record.js'
@@ -170,6 +170,25 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     const { machines } = JSON.parse((await type('fleet', 'status', ...options)).stdout) as FleetStatus
     const { troubles } = machines.find((one) => one.name === name) ?? expect.unreachable()
     expect(troubles.map(({ kind }) => kind)).not.toContain('silent')
+  })
+
+  it('ship, status and leave say of a gateway without its database that it answers', async () => {
+    const lost = await opened(fleet.gateway)
+    await lost.close()
+    const without = await listen({ host: '127.0.0.1', port: 0 }, gateway({ database: lost }))
+    const marker = JSON.parse(readFileSync(member.place.marker, 'utf8'))
+    writeFileSync(member.place.marker, JSON.stringify({ ...marker, url: without.url }))
+    try {
+      const ship = await type('fleet', 'ship')
+      expect(ship).toMatchObject({ code: 1, stderr: expect.stringContaining('The gateway answered') })
+      const { code, stdout } = await type('fleet', 'status')
+      expect([code, stdout]).toEqual([1, expect.stringMatching(/gateway is not ready: .* Its own output/)])
+      expect(stdout).not.toContain('does not answer')
+      const leave = await type('fleet', 'leave')
+      expect(leave.stderr).toMatch(/cannot be told.*\n.*leave --anyway/)
+    } finally {
+      await without.close()
+    }
   })
 
   it('join checks what --ca names before it sends anything', async () => {

@@ -5,7 +5,7 @@ import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { callerEnv } from '../../files/caller.js'
 import { fleetPlace } from '../../files/fleet-places.js'
 import { type Database, openDatabase } from '../../fleet/database/connection.js'
-import { type GatewayClient, Unreachable } from '../../fleet/machine/gateway-client.js'
+import { type GatewayClient, Unavailable, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf } from '../../fleet/machine/joining.js'
 import { type Member, readMember } from '../../fleet/machine/membership.js'
 import { GatewayRefusal } from '../../fleet/refusal.js'
@@ -126,6 +126,8 @@ export async function asked<T>(work: () => Promise<T>, { ca }: { readonly ca?: s
   } catch (error) {
     if (error instanceof GatewayRefusal)
       throw new Refusal('FLEET_REFUSED', `The gateway refuses: ${error.message}`, todoFor(error.code))
+    if (error instanceof Unavailable)
+      throw new Refusal('FLEET_UNAVAILABLE', sentence(error.message), { hint: UNAVAILABLE })
     if (error instanceof Unreachable)
       throw new Refusal(
         'FLEET_UNREACHABLE',
@@ -135,6 +137,10 @@ export async function asked<T>(work: () => Promise<T>, { ca }: { readonly ca?: s
     throw error
   }
 }
+
+/** The gateway tells nobody else what went wrong. */
+export const UNAVAILABLE =
+  'The gateway answered, so the network is well. Its own output says why, such as a database that is away.'
 
 const OWN_AUTHORITY =
   'If its certificate comes from an authority of your own, give the certificate of that authority with --ca FILE when you join, or beside --gateway.'

@@ -105,10 +105,7 @@ async function told(member: Member, anyway: boolean): Promise<Told> {
   const unshipped = 'count' in left ? left.count : undefined
   if (!anyway) checkShipped(shipping, left)
   // Nobody waits twice for a gateway that does not answer.
-  const untold =
-    shipping instanceof Refusal && shipping.code === 'FLEET_UNREACHABLE'
-      ? shipping
-      : await failureOf(() => asked(() => tellLeaving(member)))
+  const untold = isAway(shipping) ? shipping : await failureOf(() => asked(() => tellLeaving(member)))
   if (untold === undefined) return { unshipped }
   if (!anyway) throw untellable(untold)
   return { untold: textOf(untold), unshipped }
@@ -139,9 +136,15 @@ function checkShipped(shipping: unknown, left: ReturnType<typeof countUnshipped>
 
 /** What the gateway refuses has a hint of its own. */
 function untellable(error: unknown): unknown {
-  if (!(error instanceof Refusal) || error.code !== 'FLEET_UNREACHABLE') return error
-  return new Refusal('FLEET_UNREACHABLE', `The gateway cannot be told: ${error.message}`, { hint: ANYWAY })
+  if (!isAway(error)) return error
+  return new Refusal(error.code, `The gateway cannot be told: ${error.message}`, { hint: ANYWAY })
 }
+
+function isAway(error: unknown): error is Refusal {
+  return error instanceof Refusal && AWAY.includes(error.code)
+}
+
+const AWAY: readonly Refusal['code'][] = ['FLEET_UNREACHABLE', 'FLEET_UNAVAILABLE']
 
 /** What was thrown, or undefined. */
 async function failureOf(work: () => Promise<unknown>): Promise<unknown> {

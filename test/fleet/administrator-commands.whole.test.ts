@@ -1,6 +1,8 @@
 // Commands of an administrator of a fleet, and what they say when a key, a user or a list is not the right one.
 
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { refusing } from '../../src/cli/fleet/failure.js'
@@ -8,6 +10,7 @@ import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import { personCode } from '../../src/files/fleet/people.js'
 import { keyIdOf } from '../../src/fleet/policy/signers.js'
 import { Project, withProgram } from '../cli/program.js'
+import { madeAuthority } from './authority.js'
 import {
   addedMachine,
   type Fleet,
@@ -145,6 +148,32 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
     expect(await status()).toMatchObject(
       nobody('version 2 of the list of people in the database was removed'),
     )
+  })
+
+  it.each([
+    [-1, 'the certificate of the gateway expired on'],
+    [5, 'the certificate of the gateway expires on'],
+    [30, undefined],
+  ])('whose gateway has a certificate for %s days is told when it ends', async (days, words) => {
+    const { cert, key } = madeAuthority(project.folder, [], days)
+    writeFileSync(project.path('cert.pem'), cert)
+    writeFileSync(project.path('cert-key.pem'), key)
+    // A port that is taken ends the command.
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const options = ['--cert', 'cert.pem', '--cert-key', 'cert-key.pem', '--port', String(port)]
+    const { code: exit, stderr } = await typeAs(fleet.gateway, 'serve', '--org', ORG, ...options)
+    taken.close()
+    expect([exit, stderr]).toEqual([1, expect.stringContaining('Choose another --port')])
+    expect(stderr).not.toContain('give --cert')
+    if (words === undefined) expect(stderr).not.toContain('the certificate')
+    else expect(stderr).toContain(words)
+  })
+
+  it('who wants others to reach a gateway without a certificate is told to give one', async () => {
+    const { stderr } = await typeAs(fleet.gateway, 'serve', '--org', ORG, '--host', '0.0.0.0')
+    expect(stderr).toContain('Give --cert and --cert-key')
   })
 
   describe('what was seen before', () => {

@@ -4,7 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { openTerminal } from '../asking/terminal.js'
 import { promptAt } from '../asking/terminal-approver.js'
 import { visible, visibleName } from '../core/base/text.js'
+import { effectOf } from '../core/verdict/approval.js'
 import type { AnswerResult, Approvals, Found, GivenAnswer, Pending } from '../store/approvals.js'
+import { checkSigners } from './allow-command.js'
 import { Interruption } from './interruption.js'
 import type { Output } from './output.js'
 import { userName } from './person.js'
@@ -73,6 +75,7 @@ async function ask(pending: Pending, watch: Watch, signal: AbortSignal): Promise
   // A terminal that went away gave no answer.
   if (given.by === 'default') return false
   const { option, by = userName() } = given
+  if (effectOf(pending.question, option) !== 'deny') checkSigners()
   await tell(pending, await queue.answer(id, { option, by, ...reasonOf(given) }), watch)
   return true
 }

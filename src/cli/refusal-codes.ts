@@ -92,6 +92,10 @@ export const REFUSAL_CODES = {
     means: 'The gateway of the fleet cannot be reached.',
     todo: 'Check the address, the network and the certificate, and try again.',
   },
+  FLEET_UNAVAILABLE: {
+    means: 'The gateway of the fleet answered, and cannot do this now.',
+    todo: 'Read the output of the gateway: it says why, such as a database that is away. Try again later.',
+  },
   FLEET_REFUSED: {
     means: 'The gateway of the fleet was reached, and refused.',
     todo: 'Do what the message says: a token works once, and a machine that left has to join again.',

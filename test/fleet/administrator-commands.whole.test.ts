@@ -1,6 +1,8 @@
 // Commands of an administrator of a fleet, and what they say when a key, a user or a list is not the right one.
 
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { refusing } from '../../src/cli/fleet/failure.js'
@@ -10,6 +12,7 @@ import { keyIdOf } from '../../src/fleet/policy/signers.js'
 import { recordAnswers } from '../../src/page/fleet/record-answers.js'
 import type { FleetRows } from '../../src/page/view/fleet.js'
 import { Project, withProgram } from '../cli/program.js'
+import { madeAuthority } from './authority.js'
 import {
   addedMachine,
   type Fleet,
@@ -143,6 +146,50 @@ describe.runIf(hasPostgres)('an administrator of a fleet', () => {
     )
     const { machines } = JSON.parse((await type('machines', '--json')).stdout)
     expect(machines[2]).toMatchObject({ name: 'ann', retiredBy: 'database user a_admin' })
+  })
+
+  it('is told by the status of a fleet if nobody can allow in it', async () => {
+    const status = () => type('status')
+    const nobody = (words: string) => ({ code: 1, stdout: expect.stringContaining(words) })
+    expect(await status()).toMatchObject(nobody('the fleet has no list of people'))
+    await type('people', 'add', 'vic', code(), '--role', 'viewer')
+    expect(await status()).toMatchObject(nobody('nobody on the list of people is an approver'))
+    await type('people', 'add', 'ann', code())
+    expect(await status()).toMatchObject({ code: 0, stdout: 'no machines\n' })
+    await run(fleet.owner, ['delete from fleet.people where version = 2'])
+    expect(await status()).toMatchObject(
+      nobody('version 2 of the list of people in the database was removed'),
+    )
+    await run(fleet.owner, ['delete from fleet.people'])
+    expect(await status()).toMatchObject(
+      nobody('version 2 of the list of people in the database was removed'),
+    )
+  })
+
+  it.each([
+    [-1, 'the certificate of the gateway expired on'],
+    [5, 'the certificate of the gateway expires on'],
+    [30, undefined],
+  ])('whose gateway has a certificate for %s days is told when it ends', async (days, words) => {
+    const { cert, key } = madeAuthority(project.folder, [], days)
+    writeFileSync(project.path('cert.pem'), cert)
+    writeFileSync(project.path('cert-key.pem'), key)
+    // A port that is taken ends the command.
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const options = ['--cert', 'cert.pem', '--cert-key', 'cert-key.pem', '--port', String(port)]
+    const { code: exit, stderr } = await typeAs(fleet.gateway, 'serve', '--org', ORG, ...options)
+    taken.close()
+    expect([exit, stderr]).toEqual([1, expect.stringContaining('Choose another --port')])
+    expect(stderr).not.toContain('give --cert')
+    if (words === undefined) expect(stderr).not.toContain('the certificate')
+    else expect(stderr).toContain(words)
+  })
+
+  it('who wants others to reach a gateway without a certificate is told to give one', async () => {
+    const { stderr } = await typeAs(fleet.gateway, 'serve', '--org', ORG, '--host', '0.0.0.0')
+    expect(stderr).toContain('Give --cert and --cert-key')
   })
 
   describe('what was seen before', () => {

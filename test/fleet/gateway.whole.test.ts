@@ -325,6 +325,7 @@ describe.runIf(hasPostgres)('the gateway', () => {
   it('refuses unknown routes and requests that are too large', async () => {
     const before = trouble.length
     expect((await fetch(`${listening.url}/v1/other`)).status).toBe(404)
+    expect(await (await fetch(listening.url)).text()).toContain('serves no page for people')
     for (const path of ['//', '//v1/machine', '///', 'http://%', '*']) {
       const status = new Promise((resolve, reject) => {
         const sent = httpRequest(listening.url, { path }, (response) => resolve(response.resume().statusCode))

@@ -1,6 +1,6 @@
 // Commands on a machine of a fleet: leaving it, its status, and what doctor says about it.
 
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { entryOf } from '../../src/cli/answer-record.js'
@@ -8,11 +8,13 @@ import { userName } from '../../src/cli/person.js'
 import { newKeyPair, pemOf } from '../../src/files/ed25519.js'
 import { signedPeople } from '../../src/files/fleet/people.js'
 import type { Database } from '../../src/fleet/database/connection.js'
+import type { FleetStatus } from '../../src/fleet/database/machine-status.js'
 import { addPeople } from '../../src/fleet/database/people.js'
 import { gateway } from '../../src/fleet/gateway/gateway.js'
 import { type Listening, listen } from '../../src/fleet/gateway/listener.js'
+import { newToken, tokenText } from '../../src/fleet/join-token.js'
 import { clientOf } from '../../src/fleet/machine/joining.js'
-import { type Member, readMember } from '../../src/fleet/machine/membership.js'
+import { keyAt, type Member, readMember } from '../../src/fleet/machine/membership.js'
 import { putInForce } from '../../src/fleet/machine/policy-files.js'
 import { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'
@@ -20,7 +22,8 @@ import { FileAuditLog } from '../../src/store/audit/file-audit.js'
 import { readShipped, writeShipped } from '../../src/store/audit/shipped.js'
 import { madeQuestion } from '../approvals/made-question.js'
 import { Project, withProgram } from '../cli/program.js'
-import { type Fleet, joined, madeFleet, ORG, opened, ROOT } from './fleet-scene.js'
+import { madeAuthority } from './authority.js'
+import { type Fleet, joined, madeFleet, madeToken, ORG, opened, ROOT } from './fleet-scene.js'
 import { hasPostgres, Postgres, run } from './postgres.js'
 
 withProgram()
@@ -56,6 +59,7 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
 
   const data = () => join(project.home, 'data')
   const type = (...args: string[]) => project.call(args, { env: { CARABINER_HOME: data() } })
+  const anyToken = () => tokenText(newToken(ROOT.publicKey))
   const findings = async () => {
     const { findings } = JSON.parse((await type('doctor', '--json')).stdout) as {
       findings: { code: string }[]
@@ -112,6 +116,109 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     const anyway = await type('fleet', 'leave', '--anyway')
     expect(anyway).toMatchObject({ code: 0, stdout: expect.stringContaining('unless it is retired already') })
     expect(readMember(member.place)).toBeUndefined()
+  })
+
+  describe.each([
+    ['with a damaged marker', () => writeFileSync(member.place.marker, '{')],
+    ['without its key', () => rmSync(member.place.key)],
+    ['with a damaged key', () => writeFileSync(member.place.key, 'x')],
+  ])('%s', (_, damage) => {
+    it('every command names the way out, and leave --anyway takes it', async () => {
+      damage()
+      const way = 'carabiner fleet leave --anyway'
+      for (const words of [
+        ['status'],
+        ['ship'],
+        ['leave'],
+        ['join', listening.url, '--user', '--token', anyToken()],
+      ])
+        expect(await type('fleet', ...words)).toMatchObject({
+          ...{ code: 1, stderr: expect.stringContaining(way) },
+        })
+      const found = JSON.parse((await type('doctor', '--json')).stdout).findings
+      expect(found).toContainEqual(expect.objectContaining({ fix: `${way}   # then join again` }))
+      expect(await findings()).not.toContain('check-failed')
+      const left = await type('fleet', 'leave', '--anyway')
+      expect(left).toMatchObject({ code: 0, stdout: expect.stringContaining('the gateway was not told') })
+      expect(left.stdout).toContain('carabiner fleet machines retire')
+      expect((await type('fleet', 'status')).stdout).toContain('this machine is in no fleet')
+      expect(keyAt(member.place)).toBeUndefined()
+    })
+  })
+
+  it('approvals allow says why nobody can allow, which is no bug', async () => {
+    const places = { stateDir: join(data(), 'state'), dataDir: data(), approversFile: join(data(), 'none') }
+    writeFileSync(member.place.people, JSON.stringify(signedPeople({ version: 1, people: [] }, ROOT)))
+    const { id } = new FileApprovals(places).raise(madeQuestion(), { project: project.folder })
+    writeFileSync(member.place.marker, '{')
+    const { code, stderr } = await type('approvals', 'allow', id)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('carabiner fleet leave --anyway')])
+    expect(stderr).not.toContain('bug')
+    expect(await type('approvals', 'deny', id)).toMatchObject({ code: 0 })
+  })
+
+  it('a machine reports as it joins, and so is not silent', async () => {
+    await type('fleet', 'leave')
+    const name = `reports-${made++}`
+    const token = tokenText(await madeToken(fleet))
+    expect(
+      await type('fleet', 'join', listening.url, '--user', '--token', token, '--name', name),
+    ).toMatchObject({
+      ...{ code: 0, stderr: '' },
+    })
+    const options = ['--database', fleet.auditor, '--org', ORG, '--json']
+    const { machines } = JSON.parse((await type('fleet', 'status', ...options)).stdout) as FleetStatus
+    const { troubles } = machines.find((one) => one.name === name) ?? expect.unreachable()
+    expect(troubles.map(({ kind }) => kind)).not.toContain('silent')
+  })
+
+  it('ship, status and leave say of a gateway without its database that it answers', async () => {
+    const lost = await opened(fleet.gateway)
+    await lost.close()
+    const without = await listen({ host: '127.0.0.1', port: 0 }, gateway({ database: lost }))
+    const marker = JSON.parse(readFileSync(member.place.marker, 'utf8'))
+    writeFileSync(member.place.marker, JSON.stringify({ ...marker, url: without.url }))
+    try {
+      const ship = await type('fleet', 'ship')
+      expect(ship).toMatchObject({ code: 1, stderr: expect.stringContaining('The gateway answered') })
+      const { code, stdout } = await type('fleet', 'status')
+      expect([code, stdout]).toEqual([1, expect.stringMatching(/gateway is not ready: .* Its own output/)])
+      expect(stdout).not.toContain('does not answer')
+      const leave = await type('fleet', 'leave')
+      expect(leave.stderr).toMatch(/cannot be told.*\n.*leave --anyway/)
+    } finally {
+      await without.close()
+    }
+  })
+
+  it('join checks what --ca names before it sends anything', async () => {
+    await type('fleet', 'leave')
+    const { ca, cert, key } = madeAuthority(project.folder)
+    const secure = await listen({ host: '127.0.0.1', port: 0, tls: { cert, key } }, gateway({ database }))
+    const token = tokenText(await madeToken(fleet))
+    const join_ = (file: string) =>
+      type('fleet', 'join', secure.url, '--token', token, '--user', '--ca', file, '--name', `ca-${made++}`)
+    try {
+      const damaged = '-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----\n'
+      for (const [content, words] of [
+        ['nonsense', '--ca has no certificate'],
+        [key, 'it has a PRIVATE KEY'],
+        [`${ca}${key}`, 'it has a PRIVATE KEY'],
+        [damaged, '--ca cannot be used'],
+      ] as const) {
+        writeFileSync(project.path('given.pem'), content)
+        expect(await join_('given.pem')).toMatchObject({ code: 64, stderr: expect.stringContaining(words) })
+      }
+      mkdirSync(project.path('other'))
+      writeFileSync(project.path('other.pem'), madeAuthority(project.path('other')).ca)
+      const other = await join_('other.pem')
+      expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('that --ca named')])
+      writeFileSync(project.path('given.pem'), `Comment\n${ca}`)
+      expect(await join_('given.pem')).toMatchObject({ code: 0 })
+      expect(readMember(member.place)?.ca?.trim()).toBe(ca.trim())
+    } finally {
+      await secure.close()
+    }
   })
 
   it('ship reports for its user, and ships also what a gateway does that cannot keep the report', async () => {
@@ -346,6 +453,26 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     await type('fleet', 'ship')
     expect(await findings()).not.toContain('fleet-people')
     expect((await type('fleet', 'status')).stdout).toContain('calls here may be allowed by ann')
+  })
+
+  it('status of a machine where nobody can allow says so, in words and with its exit code', async () => {
+    const list = (content: string) => writeFileSync(member.place.people, content, { mode: 0o600 })
+    const signedOne = (days = 0, people: Parameters<typeof signedPeople>[0]['people'] = []) =>
+      JSON.stringify(signedPeople({ version: 1, people }, ROOT, Date.now() - days * 86_400_000))
+    const publicKey = ROOT.publicKey.toString('base64url')
+    const ann = { name: 'ann', role: 'admin' as const, keys: [{ kind: 'ed25519' as const, publicKey }] }
+    for (const [content, words] of [
+      ['x\n', 'cannot be used: it is not valid JSON;'],
+      [signedOne(31, [ann]), 'expired on'],
+      [signedOne(), 'the fleet has no approver'],
+    ] as const) {
+      list(content)
+      const { code, stdout } = await type('fleet', 'status')
+      expect([code, stdout]).toEqual([1, expect.stringContaining('nobody can allow calls here')])
+      expect(stdout).toContain(words)
+    }
+    list(signedOne(0, [ann]))
+    expect(await type('fleet', 'status')).toMatchObject({ code: 0 })
   })
 
   it.skipIf(process.getuid?.() === 0)('doctor says if the key cannot be read', async () => {

@@ -185,3 +185,19 @@ it('what became of very many questions is told in parts', async () => {
   expect(told.length).toBeGreaterThan(1)
   expect(told.flat().map(({ id }) => id)).toEqual(ids)
 })
+
+it('says of a question that its fleet refuses that it can only be denied on this machine', async () => {
+  const told: string[] = []
+  const queue = new MemoryApprovals()
+  const { id } = await queue.raise(madeQuestion({ session: 's' }), { project: '/project' })
+  const ask = async (name: string) =>
+    name === 'sync'
+      ? ({ missing: [id], unsettled: [], answers: [] } satisfies SyncAnswer)
+      : { status: 'full' as const }
+  const client = { ask } as unknown as GatewayClient
+  const onTrouble = (text: string) => void told.push(text)
+  await new Mirror({ client, queue, learnPeople: async () => {}, onTrouble }).exchange(0)
+  expect(told).toEqual([
+    `the fleet cannot answer ${id}: this machine has too many open; it can only be denied on this machine; when it has expired, let the agent ask again`,
+  ])
+})

@@ -9,7 +9,7 @@ import type { AnswerResult, Approvals, Found, Pending } from '../../store/approv
 import type { Entry } from '../../store/audit-log.js'
 import { approvalsIn, fileStores } from '../../store/file-stores.js'
 import type { Sessions } from '../../store/sessions.js'
-import { allowCommand } from '../allow-command.js'
+import { allowCommand, checkSigners } from '../allow-command.js'
 import { entryOf, record, recordAnswer, recordRevoked } from '../answer-record.js'
 import { type Command, checkOwners, choiceOf, chosen } from '../command.js'
 import type { Output } from '../output.js'
@@ -190,6 +190,7 @@ async function answer(
   }
   const { pending } = oneOf(await queue.get(typed), typed)
   const given = { decision, by: userName(), ...(reason !== undefined && { reason }) }
+  if (decision !== 'deny') checkSigners()
   const result = await queue.answer(pending.id, given)
   if (result.status !== 'answered') throw notAnswered(result, pending.id)
   const problem = await recordAnswer(result.pending, result.answer)

@@ -64,6 +64,7 @@ export const FINDING_CODES = [
   'slow',
   'audit-broken',
   'audit-unwitnessed',
+  'fleet-damaged',
   'fleet-key',
   'fleet-people',
   'fleet-silent',

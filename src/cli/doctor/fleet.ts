@@ -4,7 +4,7 @@ import { accessSync, constants } from 'node:fs'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import { readMembership } from '../../files/fleet/marker.js'
+import { readMembership, UnusableMembership } from '../../files/fleet/marker.js'
 import { endOfPeople, readPeople } from '../../files/fleet/people.js'
 import { hasTrusted, type InForce, readInForce } from '../../files/fleet/policy.js'
 import { unfetched } from '../../files/fleet/root-fetches.js'
@@ -15,18 +15,45 @@ import {
   policyPlace,
   userPlace,
 } from '../../files/fleet-places.js'
+import { readMember } from '../../fleet/machine/membership.js'
 import { ownShipped } from '../../store/audit/shipped.js'
 import type { Finding } from './finding.js'
 
 /** `folder`: of the audit log. */
 export function fleetFindings(folder: string): readonly Finding[] {
+  const damage = damageFindings()
   return [
     ...keyFindings(),
-    ...peopleFindings(),
+    ...damage,
+    ...(damage.length === 0 ? peopleFindings() : []),
     ...policyFindings(),
     ...fetchFindings(),
     ...shippingFindings(folder),
   ]
+}
+
+/** Then nothing of this user is shipped, and nobody can allow anything. */
+function damageFindings(): readonly Finding[] {
+  const place = fleetPlace()
+  // What is wrong with the key is told with its rights.
+  if (!place || !canRead(place.key)) return damageOf(() => readMembership(place))
+  return damageOf(() => readMember(place))
+}
+
+function damageOf(read: () => unknown): readonly Finding[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (!(error instanceof UnusableMembership)) throw error
+    const fix = 'carabiner fleet leave --anyway   # then join again'
+    return [
+      {
+        ...{ severity: 'broken', code: 'fleet-damaged', file: error.path, text: visible(error.what) },
+        fix: error.isRoots ? `sudo ${fix}` : fix,
+      },
+    ]
+  }
 }
 
 /** Without a list of people that counts, nobody can allow anything. */

@@ -5,7 +5,7 @@ import { shellQuoted } from '../../effects/shell/shell-quoted.js'
 import { callerEnv } from '../../files/caller.js'
 import { fleetPlace } from '../../files/fleet-places.js'
 import { type Database, openDatabase } from '../../fleet/database/connection.js'
-import { type GatewayClient, Unreachable } from '../../fleet/machine/gateway-client.js'
+import { type GatewayClient, Unavailable, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf } from '../../fleet/machine/joining.js'
 import { type Member, readMember } from '../../fleet/machine/membership.js'
 import { GatewayRefusal } from '../../fleet/refusal.js'
@@ -113,27 +113,40 @@ export async function withGateway<T>(
 ): Promise<T> {
   const client = clientOf(member)
   try {
-    return await asked(() => work(client))
+    return await asked(() => work(client), member)
   } finally {
     client.close()
   }
 }
 
-/** Tells a gateway that refuses from one that does not answer. */
-export async function asked<T>(work: () => Promise<T>): Promise<T> {
+/** Tells a gateway that refuses from one that does not answer. `ca`: what its certificate was checked against. */
+export async function asked<T>(work: () => Promise<T>, { ca }: { readonly ca?: string } = {}): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (error instanceof GatewayRefusal)
       throw new Refusal('FLEET_REFUSED', `The gateway refuses: ${error.message}`, todoFor(error.code))
+    if (error instanceof Unavailable)
+      throw new Refusal('FLEET_UNAVAILABLE', sentence(error.message), { hint: UNAVAILABLE })
     if (error instanceof Unreachable)
-      throw new Refusal('FLEET_UNREACHABLE', sentence(error.message), todoFor(causeOf(error)))
+      throw new Refusal(
+        'FLEET_UNREACHABLE',
+        sentence(error.message),
+        todoFor(causeOf(error), ca !== undefined),
+      )
     throw error
   }
 }
 
+/** The gateway tells nobody else what went wrong. */
+export const UNAVAILABLE =
+  'The gateway answered, so the network is well. Its own output says why, such as a database that is away.'
+
 const OWN_AUTHORITY =
   'If its certificate comes from an authority of your own, give the certificate of that authority with --ca FILE when you join, or beside --gateway.'
+
+const OTHER_AUTHORITY =
+  'The certificate of the gateway was not signed by the authority that --ca named. Ask the administrator for the certificate of the right one.'
 
 /** What to do, by the code of a refusal or of a failed connection. */
 const TODO: Readonly<Record<string, string>> = {
@@ -153,8 +166,9 @@ const TODO: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: OWN_AUTHORITY,
 }
 
-function todoFor(code: string): { readonly hint?: string } {
-  const hint = Object.hasOwn(TODO, code) ? TODO[code] : undefined
+function todoFor(code: string, hasAuthority = false): { readonly hint?: string } {
+  const own = Object.hasOwn(TODO, code) ? TODO[code] : undefined
+  const hint = own === OWN_AUTHORITY && hasAuthority ? OTHER_AUTHORITY : own
   return hint === undefined ? {} : { hint }
 }
 

@@ -3,7 +3,7 @@
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import { arePeopleOver, endOfPeople } from '../../files/fleet/people.js'
+import { arePeopleOver, endOfPeople, type People, type SignedPeople } from '../../files/fleet/people.js'
 import type { Database } from '../../fleet/database/connection.js'
 import {
   type FleetStatus,
@@ -13,42 +13,76 @@ import {
   TROUBLES,
 } from '../../fleet/database/machine-status.js'
 import { readList } from '../../fleet/database/people.js'
+import { firstRootKey } from '../../fleet/database/policy.js'
 import type { MachineReport } from '../../fleet/machine-report.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
 import { EXIT } from '../refusal.js'
 import { type Given, withDatabase } from './action.js'
+import { seenPeople } from './seen.js'
 
 export async function showFleetStatus({ options, output }: Given): Promise<number> {
   const { status, people } = await withDatabase(options, async (database) => ({
     status: await fleetStatus(database),
-    people: await endOf(database),
+    people: await listState(database),
   }))
-  const ok = status.ok && !people?.isOver
+  const ok = status.ok && !people?.isBroken
   const document = { ...status, ok, ...(people && { peopleWarning: people.text }) }
   return output.result(
     document,
-    (paint) => [...(people ? [paint.yellow(people.text)] : []), ...lines(status, paint)],
+    (paint) => [
+      ...(people ? [(people.isBroken ? paint.red : paint.yellow)(people.text)] : []),
+      ...lines(status, paint),
+    ],
     ok ? EXIT.ok : EXIT.failed,
   )
 }
 
 interface ListState {
   readonly text: string
-  /** Whether nobody may allow by it. */
-  readonly isOver: boolean
+  /** Whether nobody may allow by it, or nobody can rely on it. */
+  readonly isBroken: boolean
 }
 
 /** What is to be told about the list of people. */
-async function endOf(database: Database): Promise<ListState | undefined> {
+async function listState(database: Database): Promise<ListState | undefined> {
   const list = await readList(database)
+  const broken = (text: string) => ({ text, isBroken: true })
+  let people: People | undefined
   try {
-    const people = list?.checked()
-    const text = people && endOfPeople(people)
-    return people && text !== undefined ? { text, isOver: arePeopleOver(people) } : undefined
+    people = list?.checked()
   } catch (error) {
-    return { text: `the list of people in the database ${textOf(error)}`, isOver: true }
+    return broken(`the list of people in the database ${textOf(error)}${REPAIR}`)
   }
+  const lost = lossOf(people, list?.signed, await firstRootKey(database))
+  if (lost !== undefined) return broken(lost)
+  if (!people) return broken(`the fleet has no list of people${NOBODY}`)
+  const text = endOfPeople(people)
+  if (text !== undefined) return { text, isBroken: arePeopleOver(people) }
+  if (people.people.some(({ role }) => role !== 'viewer')) return undefined
+  return broken(`nobody on the list of people is an approver${NOBODY}`)
+}
+
+const REPAIR = '; carabiner fleet people says how to repair it'
+const NOBODY = ', so nobody can allow calls on its machines; carabiner fleet people add adds one'
+
+/** Whether the list that this user has seen is no longer there. */
+function lossOf(
+  people: People | undefined,
+  stored: SignedPeople | undefined,
+  rootKey: Buffer,
+): string | undefined {
+  let seen: ReturnType<typeof seenPeople>
+  try {
+    seen = seenPeople(rootKey)
+  } catch (error) {
+    return textOf(error)
+  }
+  const version = people?.version ?? 0
+  if (!seen || version > seen.version || (version === seen.version && stored?.list === seen.list))
+    return undefined
+  const what = version < seen.version ? 'was removed' : 'is another one than you have seen'
+  return `version ${seen.version} of the list of people in the database ${what}${REPAIR}`
 }
 
 function lines({ machines, rollout }: FleetStatus, paint: Paint): readonly string[] {

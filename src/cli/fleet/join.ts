@@ -10,9 +10,9 @@ import type { InForce } from '../../files/fleet/policy.js'
 import { type FleetPlace, fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
 import { ifThere } from '../../files/if-there.js'
 import { tokenFrom } from '../../fleet/join-token.js'
-import type { GatewayClient } from '../../fleet/machine/gateway-client.js'
+import { type GatewayClient, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf, joinFleet } from '../../fleet/machine/joining.js'
-import type { Member } from '../../fleet/machine/membership.js'
+import { type Member, readMember } from '../../fleet/machine/membership.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
 import { fetchPolicy } from '../../fleet/machine/policy.js'
 import { MACHINE_NAME } from '../../fleet/protocol.js'
@@ -23,6 +23,7 @@ import type { Paint } from '../print/terminal.js'
 import { EXIT, Refusal, usage } from '../refusal.js'
 import { asked, type Given } from './action.js'
 import { certificates, gatewayUrl } from './gateway-address.js'
+import { sendReport } from './own-report.js'
 import { policyText } from './policy/fetch.js'
 import { addTimer, type TimerState } from './root-timer.js'
 
@@ -49,24 +50,17 @@ export async function run({ options, words: [address], output }: Given): Promise
   const place = isRoot && !options.user ? ROOT_PLACE : userPlace()
   if (known)
     throw new Refusal('FLEET_UNUSABLE', `This machine is in a fleet already: ${known.marker}`, {
-      hint: 'carabiner fleet leave leaves it.',
+      hint: isUsable(known)
+        ? 'carabiner fleet leave leaves it.'
+        : 'Its files cannot be used: carabiner fleet leave --anyway removes them.',
     })
   const group = place.binding ? groupOf(options.group) : undefined
   if (options.group !== undefined && !place.binding)
     throw usage('--group is for root: without it, only you can read the key')
-  const member = await asked(() =>
-    writing(place, () =>
-      joinFleet({
-        url,
-        token,
-        name,
-        place,
-        ...(ca !== undefined && { ca }),
-        ...(group !== undefined && { group }),
-      }),
-    ),
-  )
-  const { approvers, policy, peopleProblem, problem } = await firstNews(member)
+  const authority = ca === undefined ? {} : { ca }
+  const joining = { url, token, name, place, ...authority, ...(group !== undefined && { group }) }
+  const member = await asked(() => writing(place, () => joinFleet(joining)), authority)
+  const { approvers, policy, peopleProblem, problem } = await firstNews(member, output)
   const timer = place.binding && !options['no-timer'] ? addTimer() : undefined
   const { machine } = member
   const document = {
@@ -101,6 +95,14 @@ export async function run({ options, words: [address], output }: Given): Promise
       : []),
     ...(timer ? timerLines(timer, paint) : []),
   ])
+}
+
+function isUsable(place: FleetPlace): boolean {
+  try {
+    return readMember(place) !== undefined
+  } catch {
+    return false
+  }
 }
 
 /** For a machine that has joined: Node may be somewhere else by now, or an older version made no timer. */
@@ -145,18 +147,29 @@ interface News extends People {
   readonly problem?: string
 }
 
-/** Shipping learns it later if it cannot be had now. `problem`: why the policy was not fetched. */
-async function firstNews(member: Member): Promise<News> {
+/** Shipping learns, and reports, later what cannot be done now. */
+async function firstNews(member: Member, output: Output): Promise<News> {
   const client = clientOf(member)
-  const people = await approversOf(client, member)
   try {
-    const { inForce } = await fetchPolicy(client, member)
-    return { ...people, ...(inForce && { policy: inForce }) }
-  } catch (error) {
-    const isOlder = error instanceof GatewayRefusal && error.code === 'UNKNOWN_ROUTE'
-    return { ...people, ...(!isOlder && { problem: textOf(error) }) }
+    const news = { ...(await approversOf(client, member)), ...(await policyOf(client, member)) }
+    // After the policy, which it names. Until then, the machine counts as silent.
+    await sendReport(client, member, output).catch((error: unknown) => {
+      if (!(error instanceof Unreachable)) throw error
+    })
+    return news
   } finally {
     client.close()
+  }
+}
+
+/** `problem`: why it was not fetched. */
+async function policyOf(client: GatewayClient, member: Member): Promise<Pick<News, 'policy' | 'problem'>> {
+  try {
+    const { inForce } = await fetchPolicy(client, member)
+    return inForce ? { policy: inForce } : {}
+  } catch (error) {
+    const isOlder = error instanceof GatewayRefusal && error.code === 'UNKNOWN_ROUTE'
+    return isOlder ? {} : { problem: textOf(error) }
   }
 }
 

@@ -5,11 +5,12 @@ import { dirname } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { shellQuoted } from '../../effects/shell/shell-quoted.js'
-import type { FleetPlace } from '../../files/fleet-places.js'
+import { type Membership, readMembership, UnusableMembership } from '../../files/fleet/marker.js'
+import { type FleetPlace, fleetPlace } from '../../files/fleet-places.js'
 import { dataHome } from '../../files/homes.js'
 import { tellLeaving } from '../../fleet/machine/joining.js'
 import { unshippedIn } from '../../fleet/machine/log-folders.js'
-import { type Member, removeMember } from '../../fleet/machine/membership.js'
+import { type Member, readMember, removeMember } from '../../fleet/machine/membership.js'
 import { ship } from '../../fleet/machine/shipper.js'
 import { counted, nextLines } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
@@ -19,24 +20,25 @@ import { removeTimer } from './root-timer.js'
 const ANYWAY = 'carabiner fleet leave --anyway leaves all the same.'
 
 export async function run({ options, output }: Given): Promise<number> {
-  const member = memberOf()
+  const member = (options.anyway ? damagedMember() : undefined) ?? memberOf()
   const { place, url, name } = member
-  checkWritable(dirname(place.marker))
-  const { untold, unshipped } = await told(member, options.anyway)
+  checkWritable(dirname(place.marker), options.anyway)
+  const { untold, unshipped } = 'key' in member ? await told(member, options.anyway) : untoldOf(member)
   // First, because it would fetch again what is removed.
   const timer = place.binding ? removeTimer() : undefined
   removed(place)
   const document = {
-    ...{ left: url, unshipped: unshipped ?? null },
+    ...{ left: url ?? null, unshipped: unshipped ?? null },
     ...(untold !== undefined && { untold }),
     ...(timer && { timer }),
   }
+  const retiring = `carabiner fleet machines retire ${name === undefined ? 'NAME' : shellQuoted(name)}`
   return output.result(document, (paint) => [
-    `this machine is no longer in the fleet at ${url}`,
+    `this machine is no longer in ${url === undefined ? 'a fleet' : `the fleet at ${url}`}`,
     ...unshippedLines(unshipped),
     untold === undefined
-      ? `  its key counts until the administrator types carabiner fleet machines retire ${shellQuoted(name)}`
-      : `  the gateway did not take note (${untold}): unless it is retired already, the administrator types carabiner fleet machines retire ${shellQuoted(name)}`,
+      ? `  its key counts until the administrator types ${retiring}`
+      : `  the gateway ${'key' in member ? 'did not take note' : 'was not told'} (${visible(untold)}): unless it is retired already, the administrator types ${retiring}`,
     ...(timer?.status === 'failed'
       ? [
           `  ${paint.yellow('root’s timer could not be removed')}: ${visible(timer.why)}`,
@@ -49,10 +51,41 @@ export async function run({ options, output }: Given): Promise<number> {
   ])
 }
 
+/** Of a machine whose membership cannot be used, as far as it can be read. */
+interface Damaged extends Partial<Membership> {
+  readonly place: FleetPlace
+  readonly why: string
+}
+
+function damagedMember(): Damaged | undefined {
+  const place = fleetPlace()
+  try {
+    readMember(place)
+    return undefined
+  } catch (error) {
+    if (!place || !(error instanceof UnusableMembership)) throw error
+    return { place, why: error.what, ...readable(place) }
+  }
+}
+
+function readable(place: FleetPlace): Partial<Membership> {
+  try {
+    return readMembership(place) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+/** Nobody can be told without the key. */
+function untoldOf({ machine, why }: Damaged): Told {
+  const left = machine === undefined ? { why } : countUnshipped(machine)
+  return { untold: why, unshipped: 'count' in left ? left.count : undefined }
+}
+
 function unshippedLines(unshipped: number | undefined): readonly string[] {
   if (unshipped === 0) return []
   return unshipped === undefined
-    ? ['  the fleet may not have all records of it: they cannot be read']
+    ? ['  the fleet may not have all records of it: they cannot be counted here']
     : [`  the fleet does not have ${counted(unshipped, 'record')} of it`]
 }
 
@@ -68,22 +101,19 @@ async function told(member: Member, anyway: boolean): Promise<Told> {
   const shipping = await failureOf(() =>
     withGateway(member, (client) => ship({ client, machine: member.machine, dataDir: dataHome() })),
   )
-  const left = countUnshipped(member)
+  const left = countUnshipped(member.machine)
   const unshipped = 'count' in left ? left.count : undefined
   if (!anyway) checkShipped(shipping, left)
   // Nobody waits twice for a gateway that does not answer.
-  const untold =
-    shipping instanceof Refusal && shipping.code === 'FLEET_UNREACHABLE'
-      ? shipping
-      : await failureOf(() => asked(() => tellLeaving(member)))
+  const untold = isAway(shipping) ? shipping : await failureOf(() => asked(() => tellLeaving(member)))
   if (untold === undefined) return { unshipped }
   if (!anyway) throw untellable(untold)
   return { untold: textOf(untold), unshipped }
 }
 
-function countUnshipped(member: Member): { readonly count: number } | { readonly why: string } {
+function countUnshipped(machine: string): { readonly count: number } | { readonly why: string } {
   try {
-    return { count: unshippedIn(dataHome(), member.machine) }
+    return { count: unshippedIn(dataHome(), machine) }
   } catch (error) {
     return { why: textOf(error) }
   }
@@ -106,9 +136,15 @@ function checkShipped(shipping: unknown, left: ReturnType<typeof countUnshipped>
 
 /** What the gateway refuses has a hint of its own. */
 function untellable(error: unknown): unknown {
-  if (!(error instanceof Refusal) || error.code !== 'FLEET_UNREACHABLE') return error
-  return new Refusal('FLEET_UNREACHABLE', `The gateway cannot be told: ${error.message}`, { hint: ANYWAY })
+  if (!isAway(error)) return error
+  return new Refusal(error.code, `The gateway cannot be told: ${error.message}`, { hint: ANYWAY })
 }
+
+function isAway(error: unknown): error is Refusal {
+  return error instanceof Refusal && AWAY.includes(error.code)
+}
+
+const AWAY: readonly Refusal['code'][] = ['FLEET_UNREACHABLE', 'FLEET_UNAVAILABLE']
 
 /** What was thrown, or undefined. */
 async function failureOf(work: () => Promise<unknown>): Promise<unknown> {
@@ -132,7 +168,7 @@ function removed(place: FleetPlace): void {
 }
 
 /** Before the gateway is told what then cannot be done. */
-function checkWritable(folder: string): void {
+function checkWritable(folder: string, anyway: boolean): void {
   try {
     accessSync(folder, constants.W_OK)
   } catch (error) {
@@ -140,7 +176,7 @@ function checkWritable(folder: string): void {
     throw new Refusal(
       'FLEET_UNUSABLE',
       isRoot ? `Nothing can be removed from ${folder}: ${textOf(error)}` : `Only root may change ${folder}`,
-      { hint: isRoot ? 'Make it writable.' : 'sudo carabiner fleet leave' },
+      { hint: isRoot ? 'Make it writable.' : `sudo carabiner fleet leave${anyway ? ' --anyway' : ''}` },
     )
   }
 }

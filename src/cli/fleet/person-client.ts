@@ -16,9 +16,10 @@ export async function withPerson<T>(
   work: (client: GatewayClient, key: KeyPair) => Promise<T>,
 ): Promise<T> {
   const key = personKeyIn(options.key)
-  const client = new GatewayClient({ ...gatewayOf(options), sender: { key } })
+  const gateway = gatewayOf(options)
+  const client = new GatewayClient({ ...gateway, sender: { key } })
   try {
-    return await asked(() => work(client, key))
+    return await asked(() => work(client, key), gateway)
   } finally {
     client.close()
   }

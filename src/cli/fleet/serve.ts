@@ -1,11 +1,13 @@
 // `fleet serve`: the gateway. Any number of them may run.
 
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { createSecureContext } from 'node:tls'
 import { setFlagsFromString } from 'node:v8'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
+import { localTime, timestamp } from '../../core/base/time.js'
 import { callerEnv, callerPath } from '../../files/caller.js'
 import { type Database, openDatabase } from '../../fleet/database/connection.js'
 import { checkSchema } from '../../fleet/database/migrate.js'
@@ -53,6 +55,8 @@ export async function run({ options, output, signal: given }: Given): Promise<nu
       throw error
     }
   })
+  const ending = tls && endOf(tls.cert)
+  if (ending !== undefined) tell(ending)
   const interruption = new Interruption(given)
   const bells = new Bells()
   const webhook = told && new Webhook(database, { ...told, onTrouble: tell })
@@ -162,10 +166,32 @@ async function listenAt(
   try {
     return await listen({ host, port, ...(tls && { tls }) }, listener)
   } catch (error) {
-    throw new Refusal('FLEET_UNUSABLE', `The gateway cannot listen: ${textOf(error)}`, {
-      hint: 'Choose another --host or --port, or give --cert and --cert-key.',
-    })
+    const { code } = error as NodeJS.ErrnoException
+    const hint =
+      code === undefined
+        ? 'Give --cert and --cert-key, or leave out --host.'
+        : (LISTENING[code] ?? 'Choose another --host or --port.')
+    throw new Refusal('FLEET_UNUSABLE', `The gateway cannot listen: ${textOf(error)}`, { hint })
   }
+}
+
+/** What to do, by the code of the operating system. */
+const LISTENING: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'Another program has this port. Choose another --port, or end that program.',
+  EADDRNOTAVAIL: 'No network of this machine has this address. Choose another --host.',
+  ENOTFOUND: 'Check --host: no machine has this name.',
+  EACCES: 'Choose a --port above 1023.',
+}
+
+const SOON_MS = 7 * 24 * 3_600_000
+
+/** What to tell about a certificate that is over, or will be in a week: without a valid one, no machine connects. */
+function endOf(cert: string): string | undefined {
+  const { validTo } = new X509Certificate(cert)
+  const end = Date.parse(validTo)
+  if (end > Date.now() + SOON_MS) return undefined
+  const ended = end <= Date.now() ? 'expired on' : 'expires on'
+  return `the certificate of the gateway ${ended} ${localTime(timestamp(end))}; machines refuse it from then on: renew it, and start the gateway again`
 }
 
 function tlsOf({ cert, 'cert-key': key }: Given['options']): { cert: string; key: string } | undefined {

@@ -20,7 +20,7 @@ import type { Output } from '../output.js'
 import { counted, shortPath } from '../print/lines.js'
 import { EXIT, usage } from '../refusal.js'
 import { mirrorsFolder } from '../ship-soon.js'
-import { asked, type Given, memberOf } from './action.js'
+import { asked, type Given, memberOf, UNAVAILABLE } from './action.js'
 import { openMirror } from './mirror.js'
 import { sendReport } from './own-report.js'
 
@@ -161,7 +161,10 @@ async function followed(output: Output, caller: AbortSignal | undefined): Promis
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error
         pause = Math.min(pause * 2, MOST_MS)
-        await output.complain([`carabiner: ${visible(textOf(error))}; the records wait here`])
+        await output.complain([
+          `carabiner: ${visible(textOf(error))}; the records wait here`,
+          ...(error instanceof Unavailable ? [`  ${UNAVAILABLE}`] : []),
+        ])
       }
       await setTimeout(pause, undefined, { signal }).catch(() => {})
     }

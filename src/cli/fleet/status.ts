@@ -28,8 +28,10 @@ import { breakText, failureText } from './ship.js'
 
 interface Contact {
   readonly reached: boolean
-  /** It answers, and does not take this machine for one of its fleet, or not now. */
+  /** It answers, and does not take this machine for one of its fleet. */
   readonly refused?: true
+  /** It answers, and cannot do it now. */
+  readonly unavailable?: true
   readonly why?: string
   /** How often the gateway has noticed that the history of this machine broke. */
   readonly evidence?: number
@@ -73,8 +75,8 @@ export async function run(given: Given): Promise<number> {
   const allowers = allowersHere(member)
   const policy = policyHere(place)
   const stale = unfetched(place)
-  const ok =
-    contact.reached && policy.problem === undefined && logs.every(({ failure }) => failure === undefined)
+  const isEnforced = policy.problem === undefined && allowers.problem === undefined
+  const ok = contact.reached && isEnforced && logs.every(({ failure }) => failure === undefined)
   const machineFacts = { member: true, ok, url, name, machine, binding, marker }
   const document = { ...machineFacts, gateway, allowers, policy, logs, ...(stale && { unfetched: stale }) }
   return output.result(
@@ -148,7 +150,7 @@ function allowersLines({ names, problem, warning }: Allowers, paint: Paint): rea
         `  calls here may be allowed by ${names.map(visibleName).join(', ')}`,
         ...(warning === undefined ? [] : [`  ${paint.yellow(warning)}`]),
       ]
-    : [`  ${paint.yellow('nobody can allow calls here')}: ${visible(problem)}`]
+    : [`  ${paint.red('nobody can allow calls here')}: ${visible(problem)}`]
 }
 
 async function contactOf(ask: () => Promise<Omit<Contact, 'reached'>>): Promise<Contact> {
@@ -156,8 +158,14 @@ async function contactOf(ask: () => Promise<Omit<Contact, 'reached'>>): Promise<
     return { reached: true, ...(await ask()) }
   } catch (error) {
     const isRefused = error instanceof Refusal && error.code === 'FLEET_REFUSED'
-    const hint = isRefused && error.hint !== undefined ? `. ${error.hint}` : ''
-    return { reached: false, ...(isRefused && { refused: true }), why: `${textOf(error)}${hint}` }
+    const isUnavailable = error instanceof Refusal && error.code === 'FLEET_UNAVAILABLE'
+    const hint = (isRefused || isUnavailable) && error.hint !== undefined ? `. ${error.hint}` : ''
+    return {
+      reached: false,
+      ...(isRefused && { refused: true }),
+      ...(isUnavailable && { unavailable: true }),
+      why: `${textOf(error)}${hint}`,
+    }
   }
 }
 
@@ -198,10 +206,11 @@ function logLines(logs: readonly LogState[], paint: Paint): readonly string[] {
 }
 
 function contactLines(
-  { reached, refused, why = '', evidence = 0 }: Contact,
+  { reached, refused, unavailable, why = '', evidence = 0 }: Contact,
   paint: Paint,
 ): readonly string[] {
   if (refused) return [`  ${paint.red('not accepted')}: ${visible(why)}`]
+  if (unavailable) return [`  ${paint.red('the gateway is not ready')}: ${visible(why)}`]
   if (!reached) return [`  ${paint.red('the gateway does not answer')}: ${visible(why)}`]
   if (evidence === 0) return ['  the gateway answers']
   const times = evidence === 1 ? 'once' : counted(evidence, 'time')

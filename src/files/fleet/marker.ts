@@ -39,7 +39,7 @@ export function readMembership(place: FleetPlace | undefined = fleetPlace()): Me
       rootKey,
     }
   } catch (error) {
-    throw unusable(place.marker, textOf(error))
+    throw new UnusableMembership(place.marker, textOf(error), place.binding)
   }
 }
 
@@ -54,9 +54,26 @@ export function contentOf(path: string, isRoots: boolean): string {
   } catch (error) {
     problem = textOf(error)
   }
-  throw unusable(path, problem)
+  throw new UnusableMembership(path, problem, isRoots)
 }
 
-export function unusable(path: string, problem: string): Error {
-  return new Error(`the membership of a fleet, ${path}, cannot be used: ${problem}; join the fleet again`)
+/** The machine is in a fleet, and the files that say so cannot be used. */
+export class UnusableMembership extends Error {
+  override readonly name = 'UnusableMembership'
+  /** Without what to do. */
+  readonly what: string
+  readonly path: string
+  readonly isRoots: boolean
+
+  constructor(path: string, problem: string, isRoots: boolean) {
+    const what = `the membership of a fleet, ${path}, cannot be used: ${problem}`
+    // Only root can tell whether it is damaged, or only not for this user.
+    const isOurs = !isRoots || process.geteuid?.() === 0
+    super(`${what}; ${isOurs ? LEAVE_DAMAGED : 'sudo carabiner fleet status says what root can do'}`)
+    this.what = what
+    this.path = path
+    this.isRoots = isRoots
+  }
 }
+
+const LEAVE_DAMAGED = 'carabiner fleet leave --anyway, then join again'

@@ -173,7 +173,7 @@ export function heldPeople(place: FleetPlace, rootKey: string, dataDir?: string)
     if (!read) continue
     try {
       if ('problem' in read) throw new Error(read.problem)
-      const people = peopleIn(signed(JSON.parse(read.text), 'the file'), Buffer.from(rootKey, 'base64url'))
+      const people = peopleIn(signed(parsed(read.text), 'the file'), Buffer.from(rootKey, 'base64url'))
       if (!newest || people.version > newest.version) newest = people
     } catch (error) {
       problem = `${path} cannot be used: it ${textOf(error)}`
@@ -183,6 +183,14 @@ export function heldPeople(place: FleetPlace, rootKey: string, dataDir?: string)
   throw new Error(
     `the list of people who may allow calls in this fleet ${problem}; no call is allowed until carabiner fleet ship has fetched it (an administrator writes it: carabiner fleet people add)`,
   )
+}
+
+function parsed(content: string): unknown {
+  try {
+    return JSON.parse(content)
+  } catch {
+    throw new Error('is not valid JSON')
+  }
 }
 
 /** Where a list may be on this machine. */

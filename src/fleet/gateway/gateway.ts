@@ -113,6 +113,11 @@ function routeOf(method: string, path: string | undefined): RouteName {
     return ROUTES[name].path === path && ROUTES[name].method === method
   })
   if (found) return found
+  if (method === 'GET' && path === '/')
+    throw new GatewayRefusal(
+      'UNKNOWN_ROUTE',
+      'This gateway serves no page for people: carabiner fleet serve --page ORIGIN serves one',
+    )
   throw new GatewayRefusal('UNKNOWN_ROUTE', 'There is no such route; update the older of the two sides')
 }
 

@@ -4,7 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { type KeyPair, keyPairFrom, pemOf } from '../../files/ed25519.js'
-import { contentOf, type Membership, readMembership, unusable } from '../../files/fleet/marker.js'
+import { contentOf, type Membership, readMembership, UnusableMembership } from '../../files/fleet/marker.js'
 import { type FleetPlace, fleetPlace } from '../../files/fleet-places.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { FIRST_FORMAT } from '../../files/format.js'
@@ -24,7 +24,7 @@ export function readMember(place: FleetPlace | undefined = fleetPlace()): Member
   try {
     return { ...membership, key: keyPairFrom(pem), place }
   } catch (error) {
-    throw unusable(place.key, textOf(error))
+    throw new UnusableMembership(place.key, textOf(error), place.binding)
   }
 }
 

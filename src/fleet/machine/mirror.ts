@@ -7,7 +7,7 @@ import { effectOf } from '../../core/verdict/approval.js'
 import type { SignedPeople } from '../../files/fleet/people.js'
 import { challengeOf, signerOf } from '../../store/approvals/signature.js'
 import type { AnswerResult, Approvals, GivenAnswer, Pending } from '../../store/approvals.js'
-import { signersOf } from '../../store/approvers.js'
+import { localPasskeys, signersOf } from '../../store/approvers.js'
 import {
   type AskAnswer,
   type FleetAnswer,
@@ -64,7 +64,7 @@ export class Mirror {
   readonly #known = new Set<string>()
   /** Questions that the gateway had once. */
   readonly #there = new Set<string>()
-  /** Questions that the gateway does not take. They can be answered here. */
+  /** Questions that the gateway does not take. They can be denied here. */
   readonly #refused = new Set<string>()
   /** Allows that do not count here, which the gateway was not told of yet. */
   #rejected: readonly RejectedAnswer[] = []
@@ -201,7 +201,21 @@ export class Mirror {
 
   #refuse({ id }: Pending, why = ''): void {
     this.#refused.add(id)
-    this.#trouble(`the fleet cannot answer ${id}${why}; answer it on this machine`)
+    const here = this.#mayAllowHere()
+      ? 'answer it on this machine'
+      : 'it can only be denied on this machine; when it has expired, let the agent ask again'
+    this.#trouble(`the fleet cannot answer ${id}${why}; ${here}`)
+  }
+
+  /** In a fleet, only with a passkey of the machine's own list. */
+  #mayAllowHere(): boolean {
+    const { dataDir, now } = this.#options
+    try {
+      const signers = signersOf({ dataDir, ...(now && { now }) })
+      return signers !== undefined && localPasskeys(signers).length > 0
+    } catch {
+      return false
+    }
   }
 
   /** Throws if the gateway does not answer: whoever is new on the list must not be taken for a stranger. */

@@ -170,13 +170,10 @@ describe.runIf(hasPostgres)('a search of a fleet', () => {
     }
     await append(machine, longLines(Array.from({ length: 5 }, () => ({ time: timeAt(9), ...odd }))))
     const search = async (query: object) => searchRecords(auditor, { limit: 9, machine: 'flood', ...query })
-    for (const query of [
-      { session: 'other' },
-      { until: timeAt(8) },
-      { since: timeAt(10) },
-      { decision: 'continue' },
-    ])
+    for (const query of [{ session: 'other' }, { until: timeAt(8) }, { since: timeAt(10) }])
       expect([query, await search(query)]).toEqual([query, []])
+    // It has two verdicts.
+    for (const decision of ['allow', 'deny']) expect(await search({ decision })).toHaveLength(5)
     const found = await search({ session: 'flood', kind: 'fire' })
     expect(found).toHaveLength(5)
     for (const { entry } of found) {

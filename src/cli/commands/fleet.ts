@@ -1,10 +1,11 @@
 // `carabiner fleet`: many machines, whose records are kept together in PostgreSQL.
 
+import { UnusableMembership } from '../../files/fleet/marker.js'
 import { type Command, checkOwners, chosen } from '../command.js'
 import { ACTION_GROUPS, ACTION_NAMES, ACTIONS, OWNERS } from '../fleet/actions.js'
 import { OPTIONS } from '../fleet/options.js'
 import { checkPerson } from '../person.js'
-import { EXIT, usage } from '../refusal.js'
+import { EXIT, Refusal, usage } from '../refusal.js'
 
 export const command: Command<typeof OPTIONS> = {
   name: 'fleet',
@@ -38,6 +39,10 @@ export const command: Command<typeof OPTIONS> = {
     const extra = words[most]
     if (extra !== undefined) throw usage(`carabiner fleet ${action} does not accept ${JSON.stringify(extra)}`)
     const { run } = await load()
-    return run({ options, words, output, signal: context.signal })
+    try {
+      return await run({ options, words, output, signal: context.signal })
+    } catch (error) {
+      throw error instanceof UnusableMembership ? new Refusal('FLEET_UNUSABLE', error.message) : error
+    }
   },
 }

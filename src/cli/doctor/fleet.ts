@@ -4,7 +4,7 @@ import { accessSync, constants } from 'node:fs'
 import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import { readMembership, UnusableMembership } from '../../files/fleet/marker.js'
+import { readKey, readMembership, UnusableMembership } from '../../files/fleet/marker.js'
 import { endOfPeople, readPeople } from '../../files/fleet/people.js'
 import { hasTrusted, type InForce, readInForce } from '../../files/fleet/policy.js'
 import { unfetched } from '../../files/fleet/root-fetches.js'
@@ -15,7 +15,6 @@ import {
   policyPlace,
   userPlace,
 } from '../../files/fleet-places.js'
-import { readMember } from '../../fleet/machine/membership.js'
 import { ownShipped } from '../../store/audit/shipped.js'
 import type { Finding } from './finding.js'
 
@@ -35,24 +34,16 @@ export function fleetFindings(folder: string): readonly Finding[] {
 /** Then nothing of this user is shipped, and nobody can allow anything. */
 function damageFindings(): readonly Finding[] {
   const place = fleetPlace()
-  // What is wrong with the key is told with its rights.
-  if (!place || !canRead(place.key)) return damageOf(() => readMembership(place))
-  return damageOf(() => readMember(place))
-}
-
-function damageOf(read: () => unknown): readonly Finding[] {
+  if (!place) return []
   try {
-    read()
+    readMembership(place)
+    // What is wrong with its rights is told with them.
+    if (mayRead(place.key)) readKey(place)
     return []
   } catch (error) {
     if (!(error instanceof UnusableMembership)) throw error
-    const fix = 'carabiner fleet leave --anyway   # then join again'
-    return [
-      {
-        ...{ severity: 'broken', code: 'fleet-damaged', file: error.path, text: visible(error.what) },
-        fix: error.isRoots ? `sudo ${fix}` : fix,
-      },
-    ]
+    const { path: file, what, todo } = error
+    return [{ severity: 'broken', code: 'fleet-damaged', file, text: visible(what), fix: todo.join('   # ') }]
   }
 }
 
@@ -74,7 +65,7 @@ function peopleFindings(): readonly Finding[] {
 /** Without the key, nothing of this user is shipped. */
 function keyFindings(): readonly Finding[] {
   const place = fleetPlace()
-  if (!place || canRead(place.key)) return []
+  if (!place || mayRead(place.key)) return []
   return [
     {
       severity: 'broken',
@@ -135,12 +126,14 @@ function readable(place: PolicyPlace): InForce | undefined {
   }
 }
 
-function canRead(path: string): boolean {
+/** True for a file that is not there. */
+function mayRead(path: string): boolean {
   try {
     accessSync(path, constants.R_OK)
     return true
-  } catch {
-    return false
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code !== 'EACCES' && code !== 'EPERM'
   }
 }
 

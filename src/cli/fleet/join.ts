@@ -6,6 +6,7 @@ import { dirname } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { callerEnv } from '../../files/caller.js'
+import { UnusableMembership } from '../../files/fleet/marker.js'
 import type { InForce } from '../../files/fleet/policy.js'
 import { type FleetPlace, fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
 import { ifThere } from '../../files/if-there.js'
@@ -50,9 +51,7 @@ export async function run({ options, words: [address], output }: Given): Promise
   const place = isRoot && !options.user ? ROOT_PLACE : userPlace()
   if (known)
     throw new Refusal('FLEET_UNUSABLE', `This machine is in a fleet already: ${known.marker}`, {
-      hint: isUsable(known)
-        ? 'carabiner fleet leave leaves it.'
-        : 'Its files cannot be used: carabiner fleet leave --anyway removes them.',
+      hint: leavingOf(known, isRoot),
     })
   const group = place.binding ? groupOf(options.group) : undefined
   if (options.group !== undefined && !place.binding)
@@ -97,11 +96,16 @@ export async function run({ options, words: [address], output }: Given): Promise
   ])
 }
 
-function isUsable(place: FleetPlace): boolean {
+/** Only whoever owns the files can tell that they are damaged. */
+function leavingOf(place: FleetPlace, isRoot: boolean): string {
+  if (place.binding && !isRoot) return 'sudo carabiner fleet leave leaves it.'
   try {
-    return readMember(place) !== undefined
-  } catch {
-    return false
+    readMember(place)
+    return 'carabiner fleet leave leaves it.'
+  } catch (error) {
+    return error instanceof UnusableMembership
+      ? 'Its files cannot be used: carabiner fleet leave --anyway removes them.'
+      : textOf(error)
   }
 }
 

@@ -14,7 +14,7 @@ import { type Member, readMember, removeMember } from '../../fleet/machine/membe
 import { ship } from '../../fleet/machine/shipper.js'
 import { counted, nextLines } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
-import { asked, type Given, memberOf, withGateway } from './action.js'
+import { asked, type Given, memberOf, UNAVAILABLE, withGateway } from './action.js'
 import { removeTimer } from './root-timer.js'
 
 const ANYWAY = 'carabiner fleet leave --anyway leaves all the same.'
@@ -63,7 +63,8 @@ function damagedMember(): Damaged | undefined {
     readMember(place)
     return undefined
   } catch (error) {
-    if (!place || !(error instanceof UnusableMembership)) throw error
+    // Whoever reads it next says what else it is.
+    if (!place || !(error instanceof UnusableMembership)) return undefined
     return { place, why: error.what, ...readable(place) }
   }
 }
@@ -105,7 +106,10 @@ async function told(member: Member, anyway: boolean): Promise<Told> {
   const unshipped = 'count' in left ? left.count : undefined
   if (!anyway) checkShipped(shipping, left)
   // Nobody waits twice for a gateway that does not answer.
-  const untold = isAway(shipping) ? shipping : await failureOf(() => asked(() => tellLeaving(member)))
+  const untold =
+    isAway(shipping) && shipping.code === 'FLEET_UNREACHABLE'
+      ? shipping
+      : await failureOf(() => asked(() => tellLeaving(member), member))
   if (untold === undefined) return { unshipped }
   if (!anyway) throw untellable(untold)
   return { untold: textOf(untold), unshipped }
@@ -137,7 +141,9 @@ function checkShipped(shipping: unknown, left: ReturnType<typeof countUnshipped>
 /** What the gateway refuses has a hint of its own. */
 function untellable(error: unknown): unknown {
   if (!isAway(error)) return error
-  return new Refusal(error.code, `The gateway cannot be told: ${error.message}`, { hint: ANYWAY })
+  return new Refusal(error.code, `The gateway cannot be told: ${error.message}`, {
+    hint: error.code === 'FLEET_UNAVAILABLE' ? `${UNAVAILABLE} ${ANYWAY}` : ANYWAY,
+  })
 }
 
 function isAway(error: unknown): error is Refusal {

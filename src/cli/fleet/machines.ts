@@ -92,7 +92,7 @@ async function retired(database: Database, name: string, { output }: Given): Pro
     throw new Refusal(
       'UNKNOWN_MACHINE',
       (await unknownName(database, name, { isRetiredToo: false })) ??
-        `${visibleName(name)} has just left the fleet`,
+        `No machine of the fleet is called ${visibleName(name)}`,
       { hint: 'carabiner fleet machines lists them.' },
     )
   return output.result({ retired: name }, () => [

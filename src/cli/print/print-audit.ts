@@ -45,11 +45,19 @@ type Cells = readonly [what: string, verdict: string, words: string]
 
 /** For plain data. Another program may have written it: an entry that we do not understand is shown as it is. */
 export function entryCells(entry: ShownEntry): Cells {
+  const whole = oneLine(JSON.stringify(entry))
   try {
-    return cells(entry) ?? [oneLine(String(entry.kind)), '', oneLine(JSON.stringify(entry))]
+    const [what, verdict, words] = cells(entry) ?? [entry.kind, '', whole]
+    return [lineOf(what), lineOf(verdict), words]
   } catch {
-    return [oneLine(String(entry.kind)), 'damaged', oneLine(JSON.stringify(entry))]
+    return [oneLine(String(entry.kind)), 'damaged', whole]
   }
+}
+
+/** Throws for what is no text. */
+function lineOf(text: unknown): string {
+  if (typeof text === 'string') return oneLine(text)
+  throw new Error('is not text')
 }
 
 /** Undefined for a kind that a newer version writes. */

@@ -1,10 +1,10 @@
 // The marker of a machine that is in a fleet: which gateway, which machine it is there, and the public key of the fleet.
 
 import { textOf } from '../../core/base/errors.js'
-import { publicKeyFrom } from '../ed25519.js'
+import { type KeyPair, keyPairFrom, publicKeyFrom } from '../ed25519.js'
 import { fieldsOf, optional, text } from '../fields.js'
 import { type FleetPlace, fleetPlace } from '../fleet-places.js'
-import { checkFormat } from '../format.js'
+import { checkFormat, NewerFormat } from '../format.js'
 import { lstatIfThere } from '../if-there.js'
 import { readOwn, readPlain } from '../plain-file.js'
 import { checkRootOwned } from '../root-owned.js'
@@ -39,12 +39,23 @@ export function readMembership(place: FleetPlace | undefined = fleetPlace()): Me
       rootKey,
     }
   } catch (error) {
+    if (error instanceof NewerFormat) throw error
     throw new UnusableMembership(place.marker, textOf(error), place.binding)
   }
 }
 
+/** The key of the machine. */
+export function readKey({ key, binding }: FleetPlace): KeyPair {
+  const pem = contentOf(key, binding)
+  try {
+    return keyPairFrom(pem)
+  } catch (error) {
+    throw new UnusableMembership(key, textOf(error), binding)
+  }
+}
+
 /** Throws if somebody else could have written it. */
-export function contentOf(path: string, isRoots: boolean): string {
+function contentOf(path: string, isRoots: boolean): string {
   let problem: string
   try {
     if (isRoots) checkRootOwned(path)
@@ -63,17 +74,19 @@ export class UnusableMembership extends Error {
   /** Without what to do. */
   readonly what: string
   readonly path: string
-  readonly isRoots: boolean
+  /** A command, and what it is for. */
+  readonly todo: readonly [command: string, why: string]
 
   constructor(path: string, problem: string, isRoots: boolean) {
     const what = `the membership of a fleet, ${path}, cannot be used: ${problem}`
     // Only root can tell whether it is damaged, or only not for this user.
     const isOurs = !isRoots || process.geteuid?.() === 0
-    super(`${what}; ${isOurs ? LEAVE_DAMAGED : 'sudo carabiner fleet status says what root can do'}`)
+    const todo = isOurs
+      ? (['carabiner fleet leave --anyway', 'then join again'] as const)
+      : (['sudo carabiner fleet status', 'says what root can do'] as const)
+    super(`${what}; ${todo.join(isOurs ? ', ' : ' ')}`)
     this.what = what
     this.path = path
-    this.isRoots = isRoots
+    this.todo = todo
   }
 }
-
-const LEAVE_DAMAGED = 'carabiner fleet leave --anyway, then join again'

@@ -143,7 +143,7 @@ export async function addAnswer(
 }
 
 /** `by`: who answered first through the fleet. Of several people, it may only be the first who allowed. */
-async function tooLate(database: Database, id: string, by: string): Promise<GiveResult> {
+export async function tooLate(database: Database, id: string, by: string): Promise<GiveResult> {
   const [row] = await database.rows<{ how: Settled; by: string | null; denied: boolean }>(
     `select s.how, s.by_name as by,
         exists (select from fleet.answer a where a.org = s.org and a.id = s.id and not a.allows) as denied

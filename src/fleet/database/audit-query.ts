@@ -163,7 +163,7 @@ function searchOf(query: FleetQuery, { now, last, most }: Looking): Sql {
   // Those without proper columns are looked at whatever is searched for.
   const odd = newest(`r.kind = '${UNREADABLE}'`, INDEXED.kind)
   const looked = lead || times.some(Boolean) ? `${listed} union ${odd}` : listed
-  // The filter decides by the line. Where that is too long to be read, the columns decide, as far as there are any.
+  // The filter decides by the line. Where that is too long to be read, its time and its session decide.
   const isShort = `octet_length(r.line) <= ${LONGEST_READ}`
   const orOdd = (test: string, isOpen?: string) =>
     `(${test} or r.kind = '${UNREADABLE}'${isOpen === undefined ? '' : ` and (${isOpen})`})`
@@ -172,7 +172,8 @@ function searchOf(query: FleetQuery, { now, last, most }: Looking): Sql {
     ofMachine,
     ...times.map((test) => test && orOdd(test, isShort)),
     ...ofColumns.map(({ column, test }) =>
-      column === 'kind' ? orOdd(test) : orOdd(test, `r.${column} is null or ${isShort}`),
+      // A record may have two verdicts, of which the column has one.
+      column === 'session' ? orOdd(test, `r.session is null or ${isShort}`) : orOdd(test),
     ),
     // A name can be written with escapes, too.
     hook !== undefined &&
@@ -180,7 +181,7 @@ function searchOf(query: FleetQuery, { now, last, most }: Looking): Sql {
   )
   const sql = `with looked as (select * from (${looked}) r order by ${NEWEST} limit ${most}),
     judged as (select r.*, m.name, octet_length(r.line) as size, coalesce(${tests}, false) as matches
-      from looked l join fleet.record r on r.chain = l.chain and r.seq = l.seq and r.org = fleet.own_org()
+      from looked l join fleet.record r on r.chain = l.chain and r.seq = l.seq and r.at = l.at and r.org = fleet.own_org()
       left join fleet.chain c on c.chain = r.chain and c.org = r.org
       left join fleet.machine m on m.org = c.org and m.machine = c.machine),
     counted as (select r.*, count(*) over ()::int as total, matches and size <= ${LONGEST_READ} as "isShown",
@@ -215,7 +216,7 @@ export async function oneRecord(
 
 type Position = Pick<Row, 'at' | 'chain' | 'seq'>
 
-const POSITION = /^(-?[\w :.+-]{1,40})\/(\d{1,18})\/(\d{1,18})$/
+const POSITION = /^(-?[\w :.+-]{1,40})\/(\d{1,18})\/(-?\d{1,18})$/
 
 function positionText({ at, chain, seq }: Position): string {
   return Buffer.from(`${at}/${chain}/${seq}`).toString('base64url')

@@ -18,6 +18,7 @@ import {
   questionsOfMachine,
   reject,
   settle,
+  tooLate,
 } from '../database/approvals.js'
 import { type Database, isDataException } from '../database/connection.js'
 import { readList, type UncheckedPeople } from '../database/people.js'
@@ -248,7 +249,7 @@ export async function giveAnswer(
   bells?.ring(row.machine)
   const wasAllowed = allows && row.allowed >= row.people
   if (result.status !== 'answered' || !wasAllowed || (await isKept(database, id, signed))) return result
-  return { status: 'too-late', by: name }
+  return tooLate(database, id, name)
 }
 
 /** Whether exactly this answer is there: it got lost on its way back, and is given again. */

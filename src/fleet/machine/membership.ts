@@ -2,9 +2,8 @@
 
 import { chmodSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { textOf } from '../../core/base/errors.js'
-import { type KeyPair, keyPairFrom, pemOf } from '../../files/ed25519.js'
-import { contentOf, type Membership, readMembership, UnusableMembership } from '../../files/fleet/marker.js'
+import { type KeyPair, pemOf } from '../../files/ed25519.js'
+import { type Membership, readKey, readMembership } from '../../files/fleet/marker.js'
 import { type FleetPlace, fleetPlace } from '../../files/fleet-places.js'
 import { discard, makePrivate } from '../../files/folder.js'
 import { FIRST_FORMAT } from '../../files/format.js'
@@ -20,18 +19,13 @@ export interface Member extends Membership {
 export function readMember(place: FleetPlace | undefined = fleetPlace()): Member | undefined {
   const membership = readMembership(place)
   if (!place || !membership) return undefined
-  const pem = contentOf(place.key, place.binding)
-  try {
-    return { ...membership, key: keyPairFrom(pem), place }
-  } catch (error) {
-    throw new UnusableMembership(place.key, textOf(error), place.binding)
-  }
+  return { ...membership, key: readKey(place), place }
 }
 
 /** A key that is there, of somebody who tried to join before. Undefined if there is none, or none that can be used. */
-export function keyAt({ key, binding }: FleetPlace): KeyPair | undefined {
+export function keyAt(place: FleetPlace): KeyPair | undefined {
   try {
-    return keyPairFrom(contentOf(key, binding))
+    return readKey(place)
   } catch {
     return undefined
   }

@@ -61,7 +61,7 @@ export function recordAnswers(database: Database): FleetAnswers {
   }
 }
 
-const RECORD = /^(\d{1,15})\.(\d{1,15})$/
+const RECORD = /^(\d{1,15})\.(-?\d{1,15})$/
 
 function fleetRow({ machine, chain, entry }: FleetEntry, retired: string | undefined): FleetRow {
   return { ...rowOf(entry), id: `${chain}.${entry.seq}`, machine: machineWords(machine, retired) }

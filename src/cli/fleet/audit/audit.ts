@@ -93,7 +93,7 @@ function cells({ machine, retired, entry }: FleetEntry & { readonly retired?: st
   const [what, verdict, words] = isUnreadable(plain) ? [plain.kind, '', plain.reason] : entryCells(plain)
   const session = 'session' in plain && typeof plain.session === 'string' ? [plain.session] : []
   return [
-    localTime(plain.time),
+    localTime(String(plain.time)),
     `${visibleName(machine)}${retiredWords(retired)}`,
     what,
     verdict,
@@ -155,7 +155,9 @@ async function checked<C extends Leaf>(
   { key, isOther, kept, where }: Checking,
 ): Promise<FleetVerification> {
   const own = isOther
-    ? [`the given key is not the one that the ${where} names: check the key, or whose ${where} this is`]
+    ? [
+        `the ${where} names another key than the one that it is checked with: check --root-key, or whose ${where} this is`,
+      ]
     : []
   const texts = kept && keptTexts(kept, key, (what) => own.push(what))
   const found = await verifyFleet(source, { rootKey: key, ...(texts && { kept: texts }) })

@@ -301,17 +301,19 @@ function latePackage(name) {
 }
 
 /**
- * Exports every function of the module. Unused ones are dropped.
+ * Exports every function of the module, and every class, which has a capital letter. Unused ones are dropped.
  * @param {string} name @param {Readonly<Record<string, string>>} [own] files of src/ with a function of the same name
  */
 export function lateFunctions(name, own = {}) {
   const functions = Object.entries(require(name)).filter(([, value]) => typeof value === 'function')
   return functions
-    .map(([key]) =>
-      own[key]
-        ? `export { ${key} } from '${own[key]}'`
-        : `export const ${key} = (...args) => process.getBuiltinModule('${name}').${key}(...args)`,
-    )
+    .map(([key]) => {
+      const late = `process.getBuiltinModule('${name}').${key}`
+      if (own[key]) return `export { ${key} } from '${own[key]}'`
+      return /^[A-Z]/.test(key)
+        ? `export function ${key}(...args) { return new (${late})(...args) }`
+        : `export const ${key} = (...args) => ${late}(...args)`
+    })
     .join('\n')
 }
 

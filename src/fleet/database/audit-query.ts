@@ -181,7 +181,7 @@ function searchOf(query: FleetQuery, { now, last, most }: Looking): Sql {
   )
   const sql = `with looked as (select * from (${looked}) r order by ${NEWEST} limit ${most}),
     judged as (select r.*, m.name, octet_length(r.line) as size, coalesce(${tests}, false) as matches
-      from looked l join fleet.record r on r.chain = l.chain and r.seq = l.seq and r.at = l.at and r.org = fleet.own_org()
+      from looked l join fleet.record r on r.chain = l.chain and r.seq = l.seq and r.org = fleet.own_org()
       left join fleet.chain c on c.chain = r.chain and c.org = r.org
       left join fleet.machine m on m.org = c.org and m.machine = c.machine),
     counted as (select r.*, count(*) over ()::int as total, matches and size <= ${LONGEST_READ} as "isShown",

@@ -56,7 +56,8 @@ async function listState(database: Database): Promise<ListState | undefined> {
   }
   const lost = lossOf(people, list?.signed, await firstRootKey(database))
   if (lost !== undefined) return broken(lost)
-  if (!people) return broken(`the fleet has no list of people${NOBODY}`)
+  // A fleet may be there for its records alone.
+  if (!people) return { text: `the fleet has no list of people${NOBODY}`, isBroken: false }
   const text = endOfPeople(people)
   if (text !== undefined) return { text, isBroken: arePeopleOver(people) }
   if (people.people.some(({ role }) => role !== 'viewer')) return undefined

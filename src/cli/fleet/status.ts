@@ -8,7 +8,7 @@ import { fleetPolicies } from '../../files/fleet/bundles.js'
 import { endOfPeople, heldPeople } from '../../files/fleet/people.js'
 import { type InForce, readInForce } from '../../files/fleet/policy.js'
 import { unfetched } from '../../files/fleet/root-fetches.js'
-import { type FleetPlace, fleetPlace, policyPlace } from '../../files/fleet-places.js'
+import { type FleetPlace, fleetPlace, mayBeThere, policyPlace, userPlace } from '../../files/fleet-places.js'
 import { dataHome } from '../../files/homes.js'
 import { headsOf, logFolders, logId } from '../../fleet/machine/log-folders.js'
 import { localEnd } from '../../fleet/machine/log-lines.js'
@@ -75,7 +75,8 @@ export async function run(given: Given): Promise<number> {
   const allowers = allowersHere(member)
   const policy = policyHere(place)
   const stale = unfetched(place)
-  const isEnforced = policy.problem === undefined && allowers.problem === undefined
+  // A fleet may be there for its records alone, and have no list.
+  const isEnforced = policy.problem === undefined && (allowers.problem === undefined || !hasList(place))
   const ok = contact.reached && isEnforced && logs.every(({ failure }) => failure === undefined)
   const machineFacts = { member: true, ok, url, name, machine, binding, marker }
   const document = { ...machineFacts, gateway, allowers, policy, logs, ...(stale && { unfetched: stale }) }
@@ -140,6 +141,10 @@ function allowersHere({ place, rootKey }: Member): Allowers {
   } catch (error) {
     return { names: [], problem: textOf(error) }
   }
+}
+
+function hasList({ people }: FleetPlace): boolean {
+  return [people, userPlace().people].some(mayBeThere)
 }
 
 const NOBODY = 'the fleet has no approver; an administrator adds one with carabiner fleet people add'

@@ -182,7 +182,7 @@ describe.runIf(hasPostgres)('docs/use/fleet.md', () => {
     }
     if (hasNamespaces) {
       const bound = await type(inOwnEtc(`${await tokenIn(joinAsRoot)} && ${status}`), 'root')
-      const said = /binding: only root can change[^]*nobody can allow calls here/
+      const said = /binding: only root can change[\s\S]*nobody can allow calls here/
       expect(bound).toMatchObject({ code: 0, out: expect.stringMatching(said) })
       expect(await type(`carabiner fleet machines retire ${hostname()}`)).toMatchObject({ code: 0 })
     }

@@ -131,7 +131,8 @@ describe.runIf(hasPostgres)('in a large fleet', () => {
       expect(new Set(scans.map((one) => one['Index Name']))).toEqual(new Set([...indexes, 'record_pkey']))
       for (const scan of scans) {
         expect(scan['Node Type']).toMatch(/^Index( Only)? Scan$/)
-        expect(read(scan)).toBeLessThanOrEqual(PAGE + 30)
+        // Where there are few more, PostgreSQL may as well read all of them and sort.
+        expect(read(scan)).toBeLessThanOrEqual(2 * PAGE)
       }
       if (next === undefined) return
       after = next

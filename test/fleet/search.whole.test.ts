@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { entryCells } from '../../src/cli/print/print-audit.js'
 import {
   type FleetEntry,
   type FleetQuery,
@@ -11,6 +12,7 @@ import {
 } from '../../src/fleet/database/audit-query.js'
 import type { Database } from '../../src/fleet/database/connection.js'
 import { recordAnswers } from '../../src/page/fleet/record-answers.js'
+import { rowOf } from '../../src/page/row.js'
 import { filterOf } from '../../src/store/audit/filter.js'
 import { runs, seeded } from '../property/runs.js'
 import {
@@ -181,6 +183,39 @@ describe.runIf(hasPostgres)('a search of a fleet', () => {
       expect(Object.keys(entry)).not.toEqual(expect.arrayContaining(['session']))
       expect(Object.keys(entry)).not.toEqual(expect.arrayContaining(['action']))
     }
+  })
+
+  it('takes records that no program writes, and shows each as far as it can be shown', async () => {
+    const machine = await addedMachine(fleet, 'hostile')
+    const time = timeAt(2)
+    const noText = '{"toString":1}'
+    const bodies = [
+      `{"kind":${noText},"time":"${time}"}`,
+      `{"kind":"fire","time":${noText},"tool":${noText},"event":${noText},"action":${noText}}`,
+      `{"kind":"fire","time":"${time}","hooks":${'['.repeat(6000)}${']'.repeat(6000)}}`,
+      `{"kind":"approval","time":"x\\n${time}","decision":5,"seq":99,"hash":"other"}`,
+    ]
+    const lines = rawLines(bodies)
+    await append(machine, lines)
+    const all = { limit: 9, machine: 'hostile' }
+    for (const query of [
+      { tool: 'Bash' },
+      { event: 'PreToolUse' },
+      { hook: 'guard' },
+      { since: time, until: time },
+    ])
+      expect(Array.isArray(await searchRecords(auditor, { ...all, ...query }))).toBe(true)
+    const found = await searchRecords(auditor, all)
+    expect(found.map(({ entry: { seq } }) => seq).sort()).toEqual([1, 2, 3, 4])
+    for (const { chain, entry } of found) {
+      expect((await oneRecord(auditor, chain, String(entry.seq)))?.entry).toEqual(entry)
+      expect(JSON.stringify(entry).length).toBeLessThan(1000)
+      for (const cell of entryCells(entry)) expect(cell).toMatch(/^[^\n]*$/)
+      expect(rowOf(entry).seq).toBe(entry.seq)
+    }
+    expect(found.find(({ entry: { seq } }) => seq === 3)?.entry).toMatchObject({
+      ...{ kind: 'unreadable', reason: expect.stringContaining('nested too deeply') },
+    })
   })
 
   it('never holds more than some MiB at once, and still finds everything', async () => {

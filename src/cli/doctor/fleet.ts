@@ -15,6 +15,7 @@ import {
   policyPlace,
   userPlace,
 } from '../../files/fleet-places.js'
+import { NewerFormat } from '../../files/format.js'
 import { ownShipped } from '../../store/audit/shipped.js'
 import type { Finding } from './finding.js'
 
@@ -41,6 +42,13 @@ function damageFindings(): readonly Finding[] {
     if (mayRead(place.key)) readKey(place)
     return []
   } catch (error) {
+    if (error instanceof NewerFormat)
+      return [
+        {
+          ...{ severity: 'broken', code: 'fleet-damaged', file: place.marker, text: visible(error.message) },
+          fix: 'update Carabiner   # this file is of a newer version',
+        },
+      ]
     if (!(error instanceof UnusableMembership)) throw error
     const { path: file, what, todo } = error
     return [{ severity: 'broken', code: 'fleet-damaged', file, text: visible(what), fix: todo.join('   # ') }]

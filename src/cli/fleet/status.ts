@@ -15,7 +15,7 @@ import { localEnd } from '../../fleet/machine/log-lines.js'
 import type { LogBreak } from '../../fleet/machine/log-shipping.js'
 import type { Member } from '../../fleet/machine/membership.js'
 import type { Break, ChainHead, MachineAnswer } from '../../fleet/protocol.js'
-import { signersOf } from '../../store/approvers.js'
+import { APPROVERS_FILE, signersOf } from '../../store/approvers.js'
 import { readShipped } from '../../store/audit/shipped.js'
 import { counted, nextLines } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
@@ -144,7 +144,7 @@ function allowersHere({ place, rootKey }: Member): Allowers {
 }
 
 function hasList({ people }: FleetPlace): boolean {
-  return [people, userPlace().people].some(mayBeThere)
+  return [people, userPlace().people, APPROVERS_FILE].some(mayBeThere)
 }
 
 const NOBODY = 'the fleet has no approver; an administrator adds one with carabiner fleet people add'

@@ -26,7 +26,7 @@ import { type Paint, width } from './terminal.js'
 export function entryLines(entries: readonly ShownEntry[], paint: Paint): readonly string[] {
   const plain = plainData(entries)
   const rows = columns(
-    plain.map((entry) => [String(entry.seq).padStart(4), clock(entry.time), ...entryCells(entry)]),
+    plain.map((entry) => [String(entry.seq).padStart(4), oneLine(clock(entry.time)), ...entryCells(entry)]),
   )
   const lines = rows.map((row, i) => {
     const [seq = '', time = '', what = '', verdict = '', ...rest] = row

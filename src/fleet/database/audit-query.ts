@@ -1,5 +1,6 @@
 // Searching the records of a fleet. The database narrows down, and the filter of `carabiner audit` decides.
 
+import { shapeOf } from '../../core/base/json.js'
 import { type FilterOptions, filterOf, namedDecision, timeOf } from '../../store/audit/filter.js'
 import type { StoredEntry } from '../../store/audit-log.js'
 import { entryIn, LONGEST_READ, UNREADABLE } from '../listing.js'
@@ -163,7 +164,7 @@ function searchOf(query: FleetQuery, { now, last, most }: Looking): Sql {
   // Those without proper columns are looked at whatever is searched for.
   const odd = newest(`r.kind = '${UNREADABLE}'`, INDEXED.kind)
   const looked = lead || times.some(Boolean) ? `${listed} union ${odd}` : listed
-  // The filter decides by the line. Where that is too long to be read, its time and its session decide.
+  // The filter decides by the line. Of one without proper columns that is too long to be read, its time and its session decide.
   const isShort = `octet_length(r.line) <= ${LONGEST_READ}`
   const orOdd = (test: string, isOpen?: string) =>
     `(${test} or r.kind = '${UNREADABLE}'${isOpen === undefined ? '' : ` and (${isOpen})`})`
@@ -228,17 +229,36 @@ export function positionIn(text: string): Position | undefined {
   return at && chain && seq ? { at, chain, seq } : undefined
 }
 
+/** Every record of the product has texts there, if it has them. Whoever has the key of a machine could send anything. */
+const TEXTS = ['time', 'kind', 'event', 'tool', 'session', 'action', 'decision'] as const
+/** The product writes flatter ones. Programs that print very deep ones run out of stack. */
+const DEEPEST = 100
+
 function shownOf(row: Row): StoredEntry | undefined {
-  return row.line === null ? tooLong(row) : (entryIn(row.line) as StoredEntry | undefined)
+  const { line, seq, hash, time, size } = row
+  if (line === null) return unshown(row, `is too long to show: ${Math.ceil(size / 1024)} KiB`)
+  if (shapeOf(line, DEEPEST).isTooDeep) return unshown(row, 'is nested too deeply to show')
+  const entry = entryIn(line)
+  if (!entry) return undefined
+  const odd = TEXTS.filter((name) => name in entry && typeof entry[name] !== 'string')
+  const rest = Object.fromEntries(Object.entries(entry).filter(([name]) => !odd.some((one) => one === name)))
+  // A name that is there twice could give it the number of another one.
+  return {
+    time: time.toISOString(),
+    kind: UNREADABLE,
+    ...rest,
+    seq: Number(seq),
+    hash,
+  } as unknown as StoredEntry
 }
 
 /** What the database knows of a record that nobody reads. Its number and hash lead to it in an export. */
-function tooLong({ seq, hash, time, size, kind, verdict, session }: Row): StoredEntry {
+function unshown({ seq, hash, time, kind, verdict, session }: Row, why: string): StoredEntry {
   return {
     ...{ seq: Number(seq), hash, time: time.toISOString(), kind: UNREADABLE },
     // Verify does not check the other columns of what it calls unreadable.
     ...(kind !== UNREADABLE && verdict !== null && { action: verdict }),
     ...(kind !== UNREADABLE && session !== null && { session }),
-    reason: `record ${seq} is too long to show: ${Math.ceil(size / 1024)} KiB, with the hash ${hash}`,
+    reason: `record ${seq} ${why}, with the hash ${hash}`,
   } as unknown as StoredEntry
 }

@@ -93,7 +93,7 @@ function cells({ machine, retired, entry }: FleetEntry & { readonly retired?: st
   const [what, verdict, words] = isUnreadable(plain) ? [plain.kind, '', plain.reason] : entryCells(plain)
   const session = 'session' in plain && typeof plain.session === 'string' ? [plain.session] : []
   return [
-    localTime(String(plain.time)),
+    oneLine(localTime(plain.time)),
     `${visibleName(machine)}${retiredWords(retired)}`,
     what,
     verdict,

@@ -1,6 +1,7 @@
 // What becomes of an answer of the fleet that this machine cannot store at once.
 
 import { expect, it } from 'vitest'
+import { GatewayRefusal } from '../../src/fleet/gateway-refusal.js'
 import type { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
 import { Mirror } from '../../src/fleet/machine/mirror.js'
 import {
@@ -10,7 +11,6 @@ import {
   type SettleRequest,
   type SyncAnswer,
 } from '../../src/fleet/protocol.js'
-import { GatewayRefusal } from '../../src/fleet/refusal.js'
 import type { Pending } from '../../src/store/approvals.js'
 import { madeQuestion } from '../approvals/made-question.js'
 import { MemoryApprovals } from '../store/contracts/memory-approvals.js'

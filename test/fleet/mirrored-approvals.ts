@@ -2,10 +2,10 @@
 
 import { randomBytes } from 'node:crypto'
 import type { KeyPair } from '../../src/files/ed25519.js'
+import { GatewayRefusal } from '../../src/fleet/gateway-refusal.js'
 import { GatewayClient } from '../../src/fleet/machine/gateway-client.js'
 import type { Mirror } from '../../src/fleet/machine/mirror.js'
 import type { QuestionsAnswer } from '../../src/fleet/protocol.js'
-import { GatewayRefusal } from '../../src/fleet/refusal.js'
 import type { FileApprovals } from '../../src/store/approvals/file-approvals.js'
 import { isId, readId } from '../../src/store/approvals/question-index.js'
 import { challengeOf, signedWith } from '../../src/store/approvals/signature.js'

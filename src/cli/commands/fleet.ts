@@ -1,7 +1,6 @@
 // `carabiner fleet`: many machines, whose records are kept together in PostgreSQL.
 
 import { UnusableMembership } from '../../files/fleet/marker.js'
-import { NewerFormat } from '../../files/format.js'
 import { type Command, checkOwners, chosen } from '../command.js'
 import { ACTION_GROUPS, ACTION_NAMES, ACTIONS, OWNERS } from '../fleet/actions.js'
 import { OPTIONS } from '../fleet/options.js'
@@ -43,8 +42,7 @@ export const command: Command<typeof OPTIONS> = {
     try {
       return await run({ options, words, output, signal: context.signal })
     } catch (error) {
-      const isUnusable = error instanceof UnusableMembership || error instanceof NewerFormat
-      throw isUnusable ? new Refusal('FLEET_UNUSABLE', error.message) : error
+      throw error instanceof UnusableMembership ? new Refusal('FLEET_UNUSABLE', error.message) : error
     }
   },
 }

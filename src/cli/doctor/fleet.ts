@@ -5,7 +5,7 @@ import { textOf } from '../../core/base/errors.js'
 import { visible } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { readKey, readMembership, UnusableMembership } from '../../files/fleet/marker.js'
-import { endOfPeople, readPeople } from '../../files/fleet/people.js'
+import { endOfPeople, NoPeople, readPeople } from '../../files/fleet/people.js'
 import { hasTrusted, type InForce, readInForce } from '../../files/fleet/policy.js'
 import { unfetched } from '../../files/fleet/root-fetches.js'
 import {
@@ -15,7 +15,6 @@ import {
   policyPlace,
   userPlace,
 } from '../../files/fleet-places.js'
-import { NewerFormat } from '../../files/format.js'
 import { ownShipped } from '../../store/audit/shipped.js'
 import type { Finding } from './finding.js'
 
@@ -42,20 +41,13 @@ function damageFindings(): readonly Finding[] {
     if (mayRead(place.key)) readKey(place)
     return []
   } catch (error) {
-    if (error instanceof NewerFormat)
-      return [
-        {
-          ...{ severity: 'broken', code: 'fleet-damaged', file: place.marker, text: visible(error.message) },
-          fix: 'update Carabiner   # this file is of a newer version',
-        },
-      ]
     if (!(error instanceof UnusableMembership)) throw error
     const { path: file, what, todo } = error
     return [{ severity: 'broken', code: 'fleet-damaged', file, text: visible(what), fix: todo.join('   # ') }]
   }
 }
 
-/** Without a list of people that counts, nobody can allow anything. */
+/** Without a list of people that counts, nobody can allow anything. A fleet that is there for its records alone has none. */
 function peopleFindings(): readonly Finding[] {
   const place = fleetPlace()
   const membership = place && readMembership(place)
@@ -66,7 +58,8 @@ function peopleFindings(): readonly Finding[] {
     const text = endOfPeople(readPeople(place, membership.rootKey))
     return text === undefined ? [] : [{ ...finding, severity: 'warning', text, fix }]
   } catch (error) {
-    return [{ ...finding, severity: 'broken', text: visible(textOf(error)), fix }]
+    const severity = error instanceof NoPeople ? 'warning' : 'broken'
+    return [{ ...finding, severity, text: visible(textOf(error)), fix }]
   }
 }
 

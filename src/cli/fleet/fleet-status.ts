@@ -1,9 +1,8 @@
 // `fleet status` of all machines: for an administrator, which machines do not enforce what they should, worst first.
 
-import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
-import { arePeopleOver, endOfPeople, type People, type SignedPeople } from '../../files/fleet/people.js'
+import { arePeopleOver, endOfPeople } from '../../files/fleet/people.js'
 import type { Database } from '../../fleet/database/connection.js'
 import {
   type FleetStatus,
@@ -12,19 +11,19 @@ import {
   type MachineStatus,
   TROUBLES,
 } from '../../fleet/database/machine-status.js'
-import { readList } from '../../fleet/database/people.js'
 import { firstRootKey } from '../../fleet/database/policy.js'
 import type { MachineReport } from '../../fleet/machine-report.js'
+import type { Output } from '../output.js'
 import { counted } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
-import { EXIT } from '../refusal.js'
+import { EXIT, Refusal } from '../refusal.js'
 import { type Given, withDatabase } from './action.js'
-import { seenPeople } from './seen.js'
+import { type Lists, readLists } from './people.js'
 
 export async function showFleetStatus({ options, output }: Given): Promise<number> {
   const { status, people } = await withDatabase(options, async (database) => ({
     status: await fleetStatus(database),
-    people: await listState(database),
+    people: await listState(database, output),
   }))
   const ok = status.ok && !people?.isBroken
   const document = { ...status, ok, ...(people && { peopleWarning: people.text }) }
@@ -45,17 +44,21 @@ interface ListState {
 }
 
 /** What is to be told about the list of people. */
-async function listState(database: Database): Promise<ListState | undefined> {
-  const list = await readList(database)
+async function listState(database: Database, output: Output): Promise<ListState | undefined> {
   const broken = (text: string) => ({ text, isBroken: true })
-  let people: People | undefined
+  let lists: Lists
   try {
-    people = list?.checked()
+    lists = await readLists(database, await firstRootKey(database), output)
   } catch (error) {
-    return broken(`the list of people in the database ${textOf(error)}${REPAIR}`)
+    if (error instanceof Refusal) return broken(error.message)
+    throw error
   }
-  const lost = lossOf(people, list?.signed, await firstRootKey(database))
-  if (lost !== undefined) return broken(lost)
+  const { highest, damage } = lists
+  const [people] = lists.signed
+  if (damage !== undefined)
+    return broken(
+      `version ${highest} of the list of people in the database ${damage}; carabiner fleet people says how to repair it`,
+    )
   // A fleet may be there for its records alone.
   if (!people) return { text: `the fleet has no list of people${NOBODY}`, isBroken: false }
   const text = endOfPeople(people)
@@ -64,27 +67,7 @@ async function listState(database: Database): Promise<ListState | undefined> {
   return broken(`nobody on the list of people is an approver${NOBODY}`)
 }
 
-const REPAIR = '; carabiner fleet people says how to repair it'
 const NOBODY = ', so nobody can allow calls on its machines; carabiner fleet people add adds one'
-
-/** Whether the list that this user has seen is no longer there. */
-function lossOf(
-  people: People | undefined,
-  stored: SignedPeople | undefined,
-  rootKey: Buffer,
-): string | undefined {
-  let seen: ReturnType<typeof seenPeople>
-  try {
-    seen = seenPeople(rootKey)
-  } catch (error) {
-    return textOf(error)
-  }
-  const version = people?.version ?? 0
-  if (!seen || version > seen.version || (version === seen.version && stored?.list === seen.list))
-    return undefined
-  const what = version < seen.version ? 'was removed' : 'is another one than you have seen'
-  return `version ${seen.version} of the list of people in the database ${what}${REPAIR}`
-}
 
 function lines({ machines, rollout }: FleetStatus, paint: Paint): readonly string[] {
   if (machines.length === 0) return ['no machines']

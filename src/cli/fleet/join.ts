@@ -6,10 +6,10 @@ import { dirname } from 'node:path'
 import { textOf } from '../../core/base/errors.js'
 import { visible, visibleName } from '../../core/base/text.js'
 import { callerEnv } from '../../files/caller.js'
-import { UnusableMembership } from '../../files/fleet/marker.js'
 import type { InForce } from '../../files/fleet/policy.js'
 import { type FleetPlace, fleetPlace, ROOT_PLACE, userPlace } from '../../files/fleet-places.js'
 import { ifThere } from '../../files/if-there.js'
+import { GatewayRefusal } from '../../fleet/gateway-refusal.js'
 import { tokenFrom } from '../../fleet/join-token.js'
 import { type GatewayClient, Unreachable } from '../../fleet/machine/gateway-client.js'
 import { clientOf, joinFleet } from '../../fleet/machine/joining.js'
@@ -17,7 +17,6 @@ import { type Member, readMember } from '../../fleet/machine/membership.js'
 import { fetchPeople } from '../../fleet/machine/people.js'
 import { fetchPolicy } from '../../fleet/machine/policy.js'
 import { MACHINE_NAME } from '../../fleet/protocol.js'
-import { GatewayRefusal } from '../../fleet/refusal.js'
 import type { Output } from '../output.js'
 import { nextLines, shortPath } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
@@ -51,7 +50,7 @@ export async function run({ options, words: [address], output }: Given): Promise
   const place = isRoot && !options.user ? ROOT_PLACE : userPlace()
   if (known)
     throw new Refusal('FLEET_UNUSABLE', `This machine is in a fleet already: ${known.marker}`, {
-      hint: leavingOf(known, isRoot),
+      hint: leavingOf(known),
     })
   const group = place.binding ? groupOf(options.group) : undefined
   if (options.group !== undefined && !place.binding)
@@ -96,16 +95,13 @@ export async function run({ options, words: [address], output }: Given): Promise
   ])
 }
 
-/** Only whoever owns the files can tell that they are damaged. */
-function leavingOf(place: FleetPlace, isRoot: boolean): string {
-  if (place.binding && !isRoot) return 'sudo carabiner fleet leave leaves it.'
+function leavingOf(place: FleetPlace): string {
+  if (place.binding && process.geteuid?.() !== 0) return 'sudo carabiner fleet leave leaves it.'
   try {
     readMember(place)
     return 'carabiner fleet leave leaves it.'
   } catch (error) {
-    return error instanceof UnusableMembership
-      ? 'Its files cannot be used: carabiner fleet leave --anyway removes them.'
-      : textOf(error)
+    return `Its files cannot be used: ${textOf(error)}`
   }
 }
 

@@ -14,7 +14,7 @@ import { type Member, readMember, removeMember } from '../../fleet/machine/membe
 import { ship } from '../../fleet/machine/shipper.js'
 import { counted, nextLines } from '../print/lines.js'
 import { Refusal } from '../refusal.js'
-import { asked, type Given, memberOf, UNAVAILABLE, withGateway } from './action.js'
+import { asked, type Given, memberOf, withGateway } from './action.js'
 import { removeTimer } from './root-timer.js'
 
 const ANYWAY = 'carabiner fleet leave --anyway leaves all the same.'
@@ -63,8 +63,8 @@ function damagedMember(): Damaged | undefined {
     readMember(place)
     return undefined
   } catch (error) {
-    // Whoever reads it next says what else it is.
-    if (!place || !(error instanceof UnusableMembership)) return undefined
+    // Whoever reads it next says why it cannot be used.
+    if (!place || !(error instanceof UnusableMembership && error.isDamaged)) return undefined
     return { place, why: error.what, ...readable(place) }
   }
 }
@@ -141,9 +141,8 @@ function checkShipped(shipping: unknown, left: ReturnType<typeof countUnshipped>
 /** What the gateway refuses has a hint of its own. */
 function untellable(error: unknown): unknown {
   if (!isAway(error)) return error
-  return new Refusal(error.code, `The gateway cannot be told: ${error.message}`, {
-    hint: error.code === 'FLEET_UNAVAILABLE' ? `${UNAVAILABLE} ${ANYWAY}` : ANYWAY,
-  })
+  const hint = [error.hint, ANYWAY].filter((one) => one !== undefined).join(' ')
+  return new Refusal(error.code, `The gateway cannot be told: ${error.message}`, { hint })
 }
 
 function isAway(error: unknown): error is Refusal {

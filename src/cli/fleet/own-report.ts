@@ -9,6 +9,7 @@ import { bundleFolder, readInForce } from '../../files/fleet/policy.js'
 import { policyPlace } from '../../files/fleet-places.js'
 import { userHome } from '../../files/homes.js'
 import { readPlain } from '../../files/plain-file.js'
+import { GatewayRefusal } from '../../fleet/gateway-refusal.js'
 import { type GatewayClient, Unavailable, Unreachable } from '../../fleet/machine/gateway-client.js'
 import type { Member } from '../../fleet/machine/membership.js'
 import {
@@ -17,7 +18,6 @@ import {
   LONGEST_USER,
   type MachineReport,
 } from '../../fleet/machine-report.js'
-import { GatewayRefusal } from '../../fleet/refusal.js'
 import { userFolder } from '../../hosts/setup.js'
 import type { Output } from '../output.js'
 import { userName } from '../person.js'

@@ -181,7 +181,7 @@ function keyOf(code: string): PersonKey {
 const NOBODY: People = { version: 0, people: [], until: timestamp(0) }
 
 /** The lists in the database, which its administrator may have changed. */
-interface Lists {
+export interface Lists {
   /** The version of the newest row. A new list comes after it: a machine may have had that version. */
   readonly highest: number
   /** Those that the key of the fleet signed, the newest first. */
@@ -190,7 +190,8 @@ interface Lists {
   readonly damage?: string
 }
 
-async function readLists(database: Database, rootKey: Buffer, output: Output): Promise<Lists> {
+/** Throws if what this user has seen of the fleet cannot be relied on. */
+export async function readLists(database: Database, rootKey: Buffer, output: Output): Promise<Lists> {
   const stored = await lastPeople(database)
   const seen = seenPeople(rootKey)
   const lost = seen && lossOf(stored, seen)

@@ -5,17 +5,17 @@ import { visible, visibleName } from '../../core/base/text.js'
 import { localTime } from '../../core/base/time.js'
 import { callerEnv } from '../../files/caller.js'
 import { fleetPolicies } from '../../files/fleet/bundles.js'
-import { endOfPeople, heldPeople } from '../../files/fleet/people.js'
+import { endOfPeople, heldPeople, NoPeople } from '../../files/fleet/people.js'
 import { type InForce, readInForce } from '../../files/fleet/policy.js'
 import { unfetched } from '../../files/fleet/root-fetches.js'
-import { type FleetPlace, fleetPlace, mayBeThere, policyPlace, userPlace } from '../../files/fleet-places.js'
+import { type FleetPlace, fleetPlace, policyPlace } from '../../files/fleet-places.js'
 import { dataHome } from '../../files/homes.js'
 import { headsOf, logFolders, logId } from '../../fleet/machine/log-folders.js'
 import { localEnd } from '../../fleet/machine/log-lines.js'
 import type { LogBreak } from '../../fleet/machine/log-shipping.js'
 import type { Member } from '../../fleet/machine/membership.js'
 import type { Break, ChainHead, MachineAnswer } from '../../fleet/protocol.js'
-import { APPROVERS_FILE, signersOf } from '../../store/approvers.js'
+import { signersOf } from '../../store/approvers.js'
 import { readShipped } from '../../store/audit/shipped.js'
 import { counted, nextLines } from '../print/lines.js'
 import type { Paint } from '../print/terminal.js'
@@ -76,7 +76,7 @@ export async function run(given: Given): Promise<number> {
   const policy = policyHere(place)
   const stale = unfetched(place)
   // A fleet may be there for its records alone, and have no list.
-  const isEnforced = policy.problem === undefined && (allowers.problem === undefined || !hasList(place))
+  const isEnforced = policy.problem === undefined && (allowers.problem === undefined || allowers.isUnwritten === true)
   const ok = contact.reached && isEnforced && logs.every(({ failure }) => failure === undefined)
   const machineFacts = { member: true, ok, url, name, machine, binding, marker }
   const document = { ...machineFacts, gateway, allowers, policy, logs, ...(stale && { unfetched: stale }) }
@@ -128,6 +128,8 @@ interface Allowers {
   readonly names: readonly string[]
   /** Why nobody can allow. */
   readonly problem?: string
+  /** There is no list. */
+  readonly isUnwritten?: true
   /** That they will not much longer. */
   readonly warning?: string
 }
@@ -139,12 +141,8 @@ function allowersHere({ place, rootKey }: Member): Allowers {
     const warning = endOfPeople(heldPeople(place, rootKey))
     return { names: [...names], ...(warning !== undefined && { warning }) }
   } catch (error) {
-    return { names: [], problem: textOf(error) }
+    return { names: [], problem: textOf(error), ...(error instanceof NoPeople && { isUnwritten: true }) }
   }
-}
-
-function hasList({ people }: FleetPlace): boolean {
-  return [people, userPlace().people, APPROVERS_FILE].some(mayBeThere)
 }
 
 const NOBODY = 'the fleet has no approver; an administrator adds one with carabiner fleet people add'

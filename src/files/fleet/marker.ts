@@ -24,7 +24,7 @@ const MAX_BYTES = 1024 * 1024
 
 /** Without the key, which a user of the machine may not be allowed to read. */
 export function readMembership(place: FleetPlace | undefined = fleetPlace()): Membership | undefined {
-  if (!place || !lstatIfThere(place.marker)) return undefined
+  if (!place || !isThere(place)) return undefined
   const content = contentOf(place.marker, place.binding)
   try {
     const fields = fieldsOf(JSON.parse(content), 'the file')
@@ -39,8 +39,7 @@ export function readMembership(place: FleetPlace | undefined = fleetPlace()): Me
       rootKey,
     }
   } catch (error) {
-    if (error instanceof NewerFormat) throw error
-    throw new UnusableMembership(place.marker, textOf(error), place.binding)
+    throw new UnusableMembership(place.marker, error, place.binding)
   }
 }
 
@@ -50,22 +49,28 @@ export function readKey({ key, binding }: FleetPlace): KeyPair {
   try {
     return keyPairFrom(pem)
   } catch (error) {
-    throw new UnusableMembership(key, textOf(error), binding)
+    throw new UnusableMembership(key, error, binding)
+  }
+}
+
+function isThere({ marker, binding }: FleetPlace): boolean {
+  try {
+    return lstatIfThere(marker) !== undefined
+  } catch (error) {
+    throw new UnusableMembership(marker, error, binding)
   }
 }
 
 /** Throws if somebody else could have written it. */
 function contentOf(path: string, isRoots: boolean): string {
-  let problem: string
   try {
     if (isRoots) checkRootOwned(path)
     const read = isRoots ? readPlain(path, MAX_BYTES) : readOwn(path, MAX_BYTES)
     if ('text' in read) return read.text
-    problem = read.problem
+    throw new Error(read.problem)
   } catch (error) {
-    problem = textOf(error)
+    throw new UnusableMembership(path, error, isRoots)
   }
-  throw new UnusableMembership(path, problem, isRoots)
 }
 
 /** The machine is in a fleet, and the files that say so cannot be used. */
@@ -76,17 +81,22 @@ export class UnusableMembership extends Error {
   readonly path: string
   /** A command, and what it is for. */
   readonly todo: readonly [command: string, why: string]
+  /** Whether it may be removed. One that a newer Carabiner wrote, or that root alone can judge, may not. */
+  readonly isDamaged: boolean
 
-  constructor(path: string, problem: string, isRoots: boolean) {
-    const what = `the membership of a fleet, ${path}, cannot be used: ${problem}`
-    // Only root can tell whether it is damaged, or only not for this user.
+  constructor(path: string, cause: unknown, isRoots: boolean) {
+    const what = `the membership of a fleet, ${path}, cannot be used: ${textOf(cause)}`
     const isOurs = !isRoots || process.geteuid?.() === 0
-    const todo = isOurs
-      ? (['carabiner fleet leave --anyway', 'then join again'] as const)
-      : (['sudo carabiner fleet status', 'says what root can do'] as const)
-    super(`${what}; ${todo.join(isOurs ? ', ' : ' ')}`)
+    const [todo, isDamaged] =
+      cause instanceof NewerFormat ? [UPDATE, false] : isOurs ? [LEAVE, true] : [ASK_ROOT, false]
+    super(`${what}; ${todo.join(', ')}`, { cause })
     this.what = what
     this.path = path
     this.todo = todo
+    this.isDamaged = isDamaged
   }
 }
+
+const UPDATE = ['update Carabiner', 'because a newer version wrote the file'] as const
+const LEAVE = ['carabiner fleet leave --anyway', 'then join again'] as const
+const ASK_ROOT = ['sudo carabiner fleet status', 'which says what root can do'] as const

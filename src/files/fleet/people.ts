@@ -161,13 +161,16 @@ function latestTime(place: FleetPlace, fleet: string): number {
   }
 }
 
+/** There is no list: nobody wrote one, or it was not fetched. */
+export class NoPeople extends Error {}
+
 /**
  * The newest list on this machine, also if it is over. Throws if there is none that the fleet signed. The user's copy is the one that is kept
  * up to date; root's copy is the oldest that can still count, whatever an agent does to the other.
  */
 export function heldPeople(place: FleetPlace, rootKey: string, dataDir?: string): People {
   let newest: People | undefined
-  let problem = 'is missing'
+  let problem: string | undefined
   for (const path of peoplePaths(place, dataDir)) {
     const read = readIfThere(path, MAX_BYTES)
     if (!read) continue
@@ -180,8 +183,9 @@ export function heldPeople(place: FleetPlace, rootKey: string, dataDir?: string)
     }
   }
   if (newest) return newest
-  throw new Error(
-    `the list of people who may allow calls in this fleet ${problem}; no call is allowed until carabiner fleet ship has fetched it (an administrator writes it: carabiner fleet people add)`,
+  const Problem = problem === undefined ? NoPeople : Error
+  throw new Problem(
+    `the list of people who may allow calls in this fleet ${problem ?? 'is missing'}; no call is allowed until carabiner fleet ship has fetched it (an administrator writes it: carabiner fleet people add)`,
   )
 }
 

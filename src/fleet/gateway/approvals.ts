@@ -22,6 +22,7 @@ import {
 } from '../database/approvals.js'
 import { type Database, isDataException } from '../database/connection.js'
 import { readList, type UncheckedPeople } from '../database/people.js'
+import { GatewayRefusal } from '../gateway-refusal.js'
 import {
   type AskAnswer,
   isStorable,
@@ -33,7 +34,6 @@ import {
   type SyncAnswer,
   type SyncRequest,
 } from '../protocol.js'
-import { GatewayRefusal } from '../refusal.js'
 import type { Bells } from './bells.js'
 import { type GatewayRequest, type Handler, read, readJson } from './request.js'
 

@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { count, fieldsOf, oneOf, optional, type Reader, text } from '../../files/fields.js'
 import { isIntact, type Mark, markOf } from '../../store/audit/chain.js'
+import { GatewayRefusal } from '../gateway-refusal.js'
 import { type Listing, listingOf, listingText } from '../listing.js'
 import {
   type AppendAnswer,
@@ -15,7 +16,6 @@ import {
   LOG_ID,
   MOST_HEADS,
 } from '../protocol.js'
-import { GatewayRefusal } from '../refusal.js'
 import { type GatewayRequest, type Handler, read } from './request.js'
 
 const logId: Reader<string> = (value, where) => {

@@ -3,6 +3,7 @@
 import { isSignedBy, publicKeyFrom } from '../../files/ed25519.js'
 import { fieldsOf, type Reader, text } from '../../files/fields.js'
 import { readList } from '../database/people.js'
+import { GatewayRefusal } from '../gateway-refusal.js'
 import { secretDigest } from '../join-token.js'
 import { machineReport } from '../machine-report.js'
 import {
@@ -13,7 +14,6 @@ import {
   type MachineAnswer,
   type PeopleAnswer,
 } from '../protocol.js'
-import { GatewayRefusal } from '../refusal.js'
 import { type Handler, read } from './request.js'
 
 const joinRequest: Reader<JoinRequest> = (value, where) => {

@@ -3,10 +3,10 @@
 import { count, fieldsOf, listOf, optional, type Reader, text } from '../../files/fields.js'
 import { sha256Field } from '../../files/fleet/policy.js'
 import { newestPolicy, policyAfter } from '../database/policy.js'
+import { GatewayRefusal } from '../gateway-refusal.js'
 import type { PolicyRow } from '../policy/metadata.js'
 import { type MachineName, ringOf, rolloutIn } from '../policy/rollout.js'
 import type { BundleAnswer, PolicyAnswer, PolicyRequest } from '../protocol.js'
-import { GatewayRefusal } from '../refusal.js'
 import { type Handler, read } from './request.js'
 
 const policyRequest: Reader<PolicyRequest> = (value, where) => {

@@ -58,7 +58,7 @@ async function askedTwice<T>(ask: () => Promise<T>, signal: AbortSignal): Promis
   try {
     return await ask()
   } catch (error) {
-    const { GatewayRefusal } = await import('../refusal.js')
+    const { GatewayRefusal } = await import('../gateway-refusal.js')
     if (signal.aborted || error instanceof GatewayRefusal) throw error
     return ask()
   }

@@ -4,8 +4,8 @@ import { Agent, type ClientRequest, request as plainRequest } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { textOf } from '../../core/base/errors.js'
 import { isObject } from '../../core/base/json.js'
+import { GatewayRefusal } from '../gateway-refusal.js'
 import { REFUSED, type RefusedCode, ROUTES, type RouteName } from '../protocol.js'
-import { GatewayRefusal } from '../refusal.js'
 import { type Sender, SIGNATURE_HEADER, signedHeader } from '../signed-request.js'
 
 export interface GatewayClientOptions {

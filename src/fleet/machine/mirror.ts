@@ -8,6 +8,7 @@ import type { SignedPeople } from '../../files/fleet/people.js'
 import { challengeOf, signerOf } from '../../store/approvals/signature.js'
 import type { AnswerResult, Approvals, GivenAnswer, Pending } from '../../store/approvals.js'
 import { localPasskeys, signersOf } from '../../store/approvers.js'
+import { GatewayRefusal } from '../gateway-refusal.js'
 import {
   type AskAnswer,
   type FleetAnswer,
@@ -17,7 +18,6 @@ import {
   type SettleRequest,
   type SyncAnswer,
 } from '../protocol.js'
-import { GatewayRefusal } from '../refusal.js'
 import { type GatewayClient, Unavailable, Unreachable } from './gateway-client.js'
 
 export interface MirrorOptions {

@@ -61,6 +61,16 @@ function timeIn({ time }: Readonly<Record<string, unknown>>): string | null {
   return !Number.isNaN(read.getTime()) && read.toISOString() === time ? time : null
 }
 
+/** What the database knows of a record whose line nobody reads. `verify` checks the columns of a proper one alone. */
+export function knownOf({ kind, verdict, session }: Omit<Listing, 'at'>): Readonly<Record<string, string>> {
+  const isProper = kind !== UNREADABLE
+  return {
+    kind: UNREADABLE,
+    ...(isProper && verdict !== null && { action: verdict }),
+    ...(isProper && session !== null && { session }),
+  }
+}
+
 /** Undefined if it is none: whoever has the key of a machine could send any line. */
 export function entryIn(line: string): Readonly<Record<string, unknown>> | undefined {
   try {

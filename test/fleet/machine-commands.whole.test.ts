@@ -146,6 +146,29 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
     })
   })
 
+  it('a membership that a newer version wrote is no damage: no command removes it, or calls it a bug', async () => {
+    const marker = readFileSync(member.place.marker, 'utf8')
+    const newer = JSON.stringify({ ...JSON.parse(marker), format: 99 })
+    writeFileSync(member.place.marker, newer)
+    const key = join(data(), 'person.pem')
+    writeFileSync(key, pemOf(newKeyPair()), { mode: 0o600 })
+    for (const words of [
+      ['status'],
+      ['ship'],
+      ['leave'],
+      ['leave', '--anyway'],
+      ['approvals', '--key', key],
+      ['join', listening.url, '--user', '--token', anyToken()],
+    ]) {
+      const { code, stderr } = await type('fleet', ...words)
+      expect([words, code]).toEqual([words, 1])
+      expect(stderr).toContain('newer version')
+      expect(stderr).not.toMatch(/bug in carabiner|--anyway/)
+    }
+    expect(await findings()).not.toContain('check-failed')
+    expect(readFileSync(member.place.marker, 'utf8')).toBe(newer)
+  })
+
   it('approvals allow says why nobody can allow, which is no bug', async () => {
     const places = { stateDir: join(data(), 'state'), dataDir: data(), approversFile: join(data(), 'none') }
     writeFileSync(member.place.people, JSON.stringify(signedPeople({ version: 1, people: [] }, ROOT)))
@@ -185,7 +208,7 @@ describe.runIf(hasPostgres)('on a machine of a fleet', () => {
       expect([code, stdout]).toEqual([1, expect.stringMatching(/gateway is not ready: .* Its own output/)])
       expect(stdout).not.toContain('does not answer')
       const leave = await type('fleet', 'leave')
-      expect(leave.stderr).toMatch(/cannot be told.*\n.*leave --anyway/)
+      expect(leave.stderr).toMatch(/cannot be told.*\n.*[Ii]ts own output says why.*leave --anyway/)
     } finally {
       await without.close()
     }

@@ -194,6 +194,7 @@ describe.runIf(hasPostgres)('a search of a fleet', () => {
       `{"kind":"fire","time":${noText},"tool":${noText},"event":${noText},"action":${noText}}`,
       `{"kind":"fire","time":"${time}","hooks":${'['.repeat(6000)}${']'.repeat(6000)}}`,
       `{"kind":"approval","time":"x\\n${time}","decision":5,"seq":99,"hash":"other"}`,
+      `{"kind":"fire",nonsense}`,
     ]
     const lines = rawLines(bodies)
     await append(machine, lines)
@@ -206,13 +207,18 @@ describe.runIf(hasPostgres)('a search of a fleet', () => {
     ])
       expect(Array.isArray(await searchRecords(auditor, { ...all, ...query }))).toBe(true)
     const found = await searchRecords(auditor, all)
-    expect(found.map(({ entry: { seq } }) => seq).sort()).toEqual([1, 2, 3, 4])
+    expect(found.map(({ entry: { seq } }) => seq).sort()).toEqual([1, 2, 3, 4, 5])
     for (const { chain, entry } of found) {
       expect((await oneRecord(auditor, chain, String(entry.seq)))?.entry).toEqual(entry)
       expect(JSON.stringify(entry).length).toBeLessThan(1000)
       for (const cell of entryCells(entry)) expect(cell).toMatch(/^[^\n]*$/)
       expect(rowOf(entry).seq).toBe(entry.seq)
     }
+    expect(found.find(({ entry: { seq } }) => seq === 5)?.entry).toMatchObject({
+      reason: expect.stringContaining('is not JSON'),
+    })
+    // It says nothing, so it is nobody's session.
+    expect(await searchRecords(auditor, { ...all, session: 'mine' })).toEqual([])
     expect(found.find(({ entry: { seq } }) => seq === 3)?.entry).toMatchObject({
       ...{ kind: 'unreadable', reason: expect.stringContaining('nested too deeply') },
     })

@@ -76,7 +76,8 @@ export async function run(given: Given): Promise<number> {
   const policy = policyHere(place)
   const stale = unfetched(place)
   // A fleet may be there for its records alone, and have no list.
-  const isEnforced = policy.problem === undefined && (allowers.problem === undefined || allowers.isUnwritten === true)
+  const isEnforced =
+    policy.problem === undefined && (allowers.problem === undefined || allowers.isUnwritten === true)
   const ok = contact.reached && isEnforced && logs.every(({ failure }) => failure === undefined)
   const machineFacts = { member: true, ok, url, name, machine, binding, marker }
   const document = { ...machineFacts, gateway, allowers, policy, logs, ...(stale && { unfetched: stale }) }

@@ -1,10 +1,10 @@
 // Searching the records of a fleet. The database narrows down, and the filter of `carabiner audit` decides.
 
-import { shapeOf } from '../../core/base/json.js'
 import { type FilterOptions, filterOf, namedDecision, timeOf } from '../../store/audit/filter.js'
 import type { StoredEntry } from '../../store/audit-log.js'
-import { entryIn, LONGEST_READ, UNREADABLE } from '../listing.js'
+import { LONGEST_READ, UNREADABLE } from '../listing.js'
 import type { Database } from './connection.js'
+import { type FoundRecord, shownOf } from './found-record.js'
 
 export interface FleetQuery extends FilterOptions {
   /** The name of a machine. */
@@ -29,22 +29,12 @@ export interface FleetEntries {
   readonly next?: string
 }
 
-interface Row {
+interface Row extends FoundRecord {
   readonly chain: string
-  readonly seq: string
   /** As PostgreSQL has it, with microseconds. */
   readonly at: string
-  readonly time: Date
-  readonly kind: string
   /** Of the machine. Null if its row is gone. */
   readonly name: string | null
-  readonly verdict: string | null
-  readonly session: string | null
-  readonly hash: string
-  /** Bytes of its line. */
-  readonly size: number
-  /** Null if it is too long. */
-  readonly line: string | null
 }
 
 interface LookedAt extends Row {
@@ -86,8 +76,10 @@ export async function searchPage(database: Database, query: FleetQuery): Promise
     const { sql, values } = searchOf(query, { now, last, most })
     const rows: readonly LookedAt[] = await database.rows<LookedAt>(sql, values)
     for (const row of rows) {
-      const entry = row.matches ? shownOf(row) : undefined
-      if (!entry || (row.line !== null && !filter(entry))) continue
+      if (!row.matches) continue
+      const entry = shownOf(row)
+      // Nobody knows whether a line that was not read matches.
+      if (row.line !== null && !filter(entry)) continue
       found.push({ machine: row.name ?? '', chain: row.chain, entry })
       bytes += row.line === null ? 0 : row.size
       if (found.length >= limit || bytes >= MOST_BYTES) return { entries: found, next: positionText(row) }
@@ -197,7 +189,7 @@ function all(...tests: readonly (string | false | undefined)[]): string {
   return tests.filter(Boolean).join(' and ')
 }
 
-/** Undefined if there is none, or if it cannot be read. */
+/** Undefined if there is none. */
 export async function oneRecord(
   database: Database,
   chain: string,
@@ -211,8 +203,7 @@ export async function oneRecord(
       where r.org = fleet.own_org() and r.chain = $1 and r.seq = $2`,
     [chain, seq],
   )
-  const entry = row && shownOf(row)
-  return entry && { machine: row.name ?? '', chain, entry }
+  return row && { machine: row.name ?? '', chain, entry: shownOf(row) }
 }
 
 type Position = Pick<Row, 'at' | 'chain' | 'seq'>
@@ -227,38 +218,4 @@ function positionText({ at, chain, seq }: Position): string {
 export function positionIn(text: string): Position | undefined {
   const [, at, chain, seq] = POSITION.exec(Buffer.from(text, 'base64url').toString()) ?? []
   return at && chain && seq ? { at, chain, seq } : undefined
-}
-
-/** Every record of the product has texts there, if it has them. Whoever has the key of a machine could send anything. */
-const TEXTS = ['time', 'kind', 'event', 'tool', 'session', 'action', 'decision'] as const
-/** The product writes flatter ones. Programs that print very deep ones run out of stack. */
-const DEEPEST = 100
-
-function shownOf(row: Row): StoredEntry | undefined {
-  const { line, seq, hash, time, size } = row
-  if (line === null) return unshown(row, `is too long to show: ${Math.ceil(size / 1024)} KiB`)
-  if (shapeOf(line, DEEPEST).isTooDeep) return unshown(row, 'is nested too deeply to show')
-  const entry = entryIn(line)
-  if (!entry) return undefined
-  const odd = TEXTS.filter((name) => name in entry && typeof entry[name] !== 'string')
-  const rest = Object.fromEntries(Object.entries(entry).filter(([name]) => !odd.some((one) => one === name)))
-  // A name that is there twice could give it the number of another one.
-  return {
-    time: time.toISOString(),
-    kind: UNREADABLE,
-    ...rest,
-    seq: Number(seq),
-    hash,
-  } as unknown as StoredEntry
-}
-
-/** What the database knows of a record that nobody reads. Its number and hash lead to it in an export. */
-function unshown({ seq, hash, time, kind, verdict, session }: Row, why: string): StoredEntry {
-  return {
-    ...{ seq: Number(seq), hash, time: time.toISOString(), kind: UNREADABLE },
-    // Verify does not check the other columns of what it calls unreadable.
-    ...(kind !== UNREADABLE && verdict !== null && { action: verdict }),
-    ...(kind !== UNREADABLE && session !== null && { session }),
-    reason: `record ${seq} ${why}, with the hash ${hash}`,
-  } as unknown as StoredEntry
 }

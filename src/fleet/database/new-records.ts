@@ -1,7 +1,7 @@
 // Reading on in the chains of all machines, each from where a reader was. A time would not do as such a place: records of a
 // machine that was offline arrive after newer ones of another. In one chain, they arrive in order.
 
-import { LONGEST_READ } from '../listing.js'
+import { type Listing, LONGEST_READ } from '../listing.js'
 import type { Database } from './connection.js'
 
 /** Where a chain ends. */
@@ -51,15 +51,13 @@ export interface Range {
   readonly upTo: number
 }
 
-export interface NewRecord {
+export interface NewRecord extends Omit<Listing, 'at'> {
   readonly chain: string
   readonly seq: number
   readonly hash: string
   readonly received: Date
   /** Absent if it is very long. What a search finds it by is there anyway. */
   readonly line?: string
-  readonly verdict: string | null
-  readonly session: string | null
 }
 
 /**
@@ -73,7 +71,7 @@ export async function recordsIn(database: Database, ranges: readonly Range[]): P
   const rows = await database.rows<
     Omit<NewRecord, 'seq' | 'line'> & { readonly seq: string; readonly line: string | null }
   >(
-    `select r.chain, r.seq, encode(r.hash, 'hex') as hash, r.received, r.verdict, r.session,
+    `select r.chain, r.seq, encode(r.hash, 'hex') as hash, r.received, r.kind, r.verdict, r.session,
         case when octet_length(r.line) <= ${LONGEST_READ} then r.line end as line
       from unnest($1::bigint[], $2::bigint[]) with ordinality as p(chain, seq, place)
       join fleet.record r on r.chain = p.chain and r.seq = p.seq

@@ -3,7 +3,7 @@
 
 import { isObject } from '../../../core/base/json.js'
 import type { NewRecord } from '../../../fleet/database/new-records.js'
-import { UNREADABLE } from '../../../fleet/listing.js'
+import { knownOf, UNREADABLE } from '../../../fleet/listing.js'
 import type { StoredEntry } from '../../../store/audit-log.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -17,9 +17,8 @@ export function sendableEntry(record: NewRecord): StoredEntry {
 }
 
 /** What the database knows of a line that is too long, or that no program can read. */
-function fieldsIn({ line, verdict, session }: NewRecord): Fields {
-  const listed = { kind: UNREADABLE, ...(verdict !== null && { action: verdict }) }
-  const known = session === null ? listed : { ...listed, session }
+function fieldsIn({ line, ...listed }: NewRecord): Fields {
+  const known = knownOf(listed)
   if (line === undefined) return known
   try {
     const read: unknown = JSON.parse(line, exact)
